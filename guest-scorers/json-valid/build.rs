@@ -1,6 +1,6 @@
-//! Asks the linker for a stack that deep schemas fit on. It builds nothing.
+//! Tells the linker to reserve a stack that is large enough for deep schemas. It builds nothing.
 
-/// The validator recurses with schema and value: some 5 KB a level, and 127 levels are readable JSON.
+/// The validator recurses into schema and value, which takes about 5 KB per level, and JSON may have 127 levels.
 const STACK_BYTES: usize = 1 << 20;
 
 fn main() {

@@ -1,6 +1,6 @@
-//! Asks the linker for a stack that deep cases fit on. It builds nothing.
+//! Tells the linker to reserve a stack that is large enough for deep cases. It builds nothing.
 
-/// An expression that walks a case recurses with it, and 127 levels are readable JSON.
+/// An expression that walks a case recurses into it, and JSON may have 127 levels.
 const STACK_BYTES: usize = 1 << 20;
 
 fn main() {

@@ -1,6 +1,6 @@
-//! Asks the linker for a stack that long queries fit on. It builds nothing.
+//! Tells the linker to reserve a stack that is large enough for long queries. It builds nothing.
 
-/// The parser recurses with what nests, and compares and frees what it read by recursion as well.
+/// The parser recurses into nested SQL, and comparing and freeing what it read recurse too.
 const STACK_BYTES: usize = 1 << 20;
 
 fn main() {

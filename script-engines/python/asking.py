@@ -1,5 +1,6 @@
-"""The module `scorebox.judge`: questions of a script to a language model, and what it answers. A part of the component for
-scripts that import it. Knows no model and reads no verdict; scorebox asks, and ends the score where there is no answer."""
+"""The module `scorebox.judge`: a script's questions to a language model, and its answers. Part of the component for
+scripts that import it. It knows no model and reads no verdict; scorebox asks, and ends the score if there is no
+answer."""
 
 import dataclasses
 import json
@@ -11,31 +12,32 @@ from wit_world.imports import embedder, judge
 ROLES = {"user": judge.Role.USER, "assistant": judge.Role.ASSISTANT}
 MESSAGE_KEYS = ("role", "text")
 QUESTION_KEYS = ("prompt", "system", "messages", "schema", "model", "temperature", "max_output_tokens", "sample")
-# Characters of an answer that are shown where it cannot be read.
+# How much of an answer that cannot be read is shown, in characters.
 SHOWN_CHARACTERS = 200
-MOST_COUNT = 2**32 - 1
-# The most bytes of an answer that are read, and how many places of it are tried as the beginning of JSON.
-MOST_ANSWER_BYTES = 256 << 10
-MOST_STARTS = 64
-# Between these a model drafts its answer; and what is left of them if the draft cannot be told from the answer.
+MAX_COUNT = 2**32 - 1
+# The most bytes of an answer that are read, and how many positions of it are tried as the beginning of JSON.
+MAX_ANSWER_BYTES = 256 << 10
+MAX_STARTS = 64
+# The tags between which a model drafts its answer; and the start of a tag that is left if the draft cannot be separated
+# from the answer.
 DRAFTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 TAGS = ("<think", "</think")
-# What the words before a value end with if the value is what they announce, such as `My verdict:`, and the only other words
-# that may stand there.
+# How the words before a value end if they announce it, such as `My verdict:`, and the only other words that may be in a
+# label.
 LABELS = frozenset(
     "answer choice choose conclusion decision grade judgement judgment label rating result score verdict winner".split()
 )
 LEADS = frozenset("final hence here i in is my our overall s so the therefore thus total".split())
-# The most bytes of a label.
-MOST_LABEL = 80
-# What stands between words of a line.
+# The longest label, in bytes.
+MAX_LABEL = 80
+# What separates the words of a line.
 SPACES = " \t\r\f\v\u00a0"
-# What is around words in Markdown.
+# Markdown's marks around words.
 MARKS = f"{SPACES}\n*_`#-."
 
 
 class Unread(Exception):
-    """Why an answer has no JSON that can be read."""
+    """An answer has no JSON that can be read; the message says why."""
 
 
 def no_number(name):
@@ -43,27 +45,27 @@ def no_number(name):
 
 
 def members(pairs):
-    """An object. Which of two members with one key counts is open."""
+    """An object. It is unclear which of two members with the same key counts."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise Unread("that of the answer has a key twice in an object")
     return found
 
 
-# What this module itself needs of the language, whatever a script does to it.
+# What this module itself needs of the language, saved before a script can change it.
 dumps, compared = json.JSONEncoder(allow_nan=False).encode, json.JSONEncoder(sort_keys=True).encode
-# Models often break lines inside of strings, which is not strict.
+# Not strict, because models often write line breaks inside strings.
 json_at = json.JSONDecoder(strict=False, parse_constant=no_number, object_pairs_hook=members).raw_decode
 bracket_from, mark_from = re.compile(r"[{\[]").search, re.compile(r'["\\{}\[\]]').search
 words_of, ends_at = re.compile(r"[^\W_]+").findall, re.compile(r"[\s*_]*\Z").match
 
-# Whether a score is computed: at other times nobody is there to ask.
+# Whether a score is being computed: only then can the host answer.
 may_ask = False
 
 
 @dataclasses.dataclass
 class Answer:
-    """What a model answered."""
+    """A model's answer."""
 
     text: str
     truncated: bool
@@ -71,7 +73,7 @@ class Answer:
     usage: dict
 
     def json(self):
-        """The JSON of the answer. Ends the score as `judge-unreadable` where there is none, or more than one."""
+        """The JSON of the answer. Ends the score as `judge-unreadable` if there is none, or more than one."""
         said = text_of(self.text, "text")
         try:
             return only_json(said, not self.truncated)
@@ -87,8 +89,8 @@ def ask(prompt=None, **question):
 
 
 def ask_all(questions):
-    """Asks several questions at the same time; the answers are in their order. A question is a text, or a dict with what `ask`
-    takes."""
+    """Asks several questions at the same time; the answers are in their order. A question is a text, or a dict with
+    what `ask` takes."""
     asked = []
     for index, question in enumerate(items(questions, "questions")):
         path = f"questions[{index}]"
@@ -108,8 +110,8 @@ def embed(texts, model=None):
 
 
 def unreadable(why=None):
-    """Ends the score with the error `judge-unreadable`: the answer is not in the form that was asked for. Whatever `why` is:
-    an exception could be caught."""
+    """Ends the score with the error `judge-unreadable`: the answer does not have the requested form. Whatever `why` is:
+    a script could catch an exception."""
     must_be_in_a_score("unreadable")
     if why is None:
         why = "the answer is not in the form that was asked for"
@@ -173,15 +175,15 @@ def answer(response):
 
 
 def only_json(answer, is_whole):
-    """The only JSON in an answer, outside of a draft and of a quotation; `is_whole` says that nothing of the answer was cut
+    """The only JSON in an answer, outside drafts and quotations; `is_whole` says that nothing of the answer was cut
     off. Reads an answer as the built-in scorers do (`sdk/rust/judges/src/reading`); `javascript/src/reading.rs` has the same
     rules."""
     size = len(answer.encode())
-    if size > MOST_ANSWER_BYTES:
-        raise Unread(f"the answer has {size} bytes; the limit is {MOST_ANSWER_BYTES}")
+    if size > MAX_ANSWER_BYTES:
+        raise Unread(f"the answer has {size} bytes; the limit is {MAX_ANSWER_BYTES}")
     text = after_draft(answer)
     value, is_json = whole(text)
-    # A number or a text that is cut off is JSON too, so those count only if nothing is.
+    # A number or a text that is cut off is JSON too, so these count only if the answer is complete.
     if is_json and (is_whole or isinstance(value, (dict, list))):
         return value
     found = outermost(text)
@@ -191,14 +193,14 @@ def only_json(answer, is_whole):
 
 
 def after_draft(answer):
-    """What follows the draft of an answer, if there is one. Some servers leave out the tag before it."""
+    """The text after the draft of an answer, if there is one. Some servers leave out the opening tag."""
     text, has_draft = answer.strip(), False
     while close := next((close for tag, close in DRAFTS if text.startswith(tag)), None):
         _, closed, text = text.partition(close)
         if not closed:
             raise Unread("the answer is a draft")
         text, has_draft = text.lstrip(), True
-    # JSON may write about tags.
+    # JSON may contain the tags as text.
     if has_draft or text.startswith(("{", "[", "`")):
         return text
     close = next((close for _, close in DRAFTS if close in text), None)
@@ -206,7 +208,7 @@ def after_draft(answer):
 
 
 def unfenced(text):
-    """What stands in the fence that is the whole text."""
+    """The content of a fence that encloses the whole text."""
     block = text.removeprefix("```").removesuffix("```")
     if len(text) != len(block) + 6:
         return ""
@@ -216,7 +218,7 @@ def unfenced(text):
 
 
 def whole(text):
-    """The whole text as JSON, in a fence or not, and whether it is any."""
+    """The whole text as JSON, in a fence or not, and whether it is JSON."""
     for candidate in (text, unfenced(text).strip()):
         value, end = json_from(candidate, 0)
         if end and end == len(candidate):
@@ -225,7 +227,7 @@ def whole(text):
 
 
 def json_from(text, start):
-    """The value that begins there, and its end; 0 where there is none."""
+    """The value that begins at this position, and its end; 0 if there is none."""
     try:
         return json_at(text, start)
     except (ValueError, RecursionError):
@@ -233,10 +235,10 @@ def json_from(text, start):
 
 
 def outermost(text):
-    """The outermost objects and lists in a text, in their order, each with its start, its end, and whether it stands apart,
-    and not within a sentence or other brackets."""
+    """The outermost objects and lists in a text, in their order, each with its start, its end, and whether it is set
+    apart, and not within a sentence or other brackets."""
     found, at, within = [], 0, 0
-    for _ in range(MOST_STARTS):
+    for _ in range(MAX_STARTS):
         bracket = bracket_from(text, at)
         if not bracket:
             return found
@@ -256,14 +258,14 @@ def outermost(text):
 
 
 def has_tag_beside(text, found):
-    """Whether a tag of a draft stands in a text, outside of its values: JSON may write about tags."""
+    """Whether a text contains the tag of a draft outside its values: JSON may contain the tags as text."""
     starts, ends = [start for _, start, _, _ in found], [end for _, _, end, _ in found]
     beside = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)])]
     return any(tag in words for words in beside for tag in TAGS)
 
 
 def only(text, found):
-    """The only value. Brackets around numbers, such as `[1]`, are a mark in prose where there is another value."""
+    """The only value. Brackets around numbers, such as `[1]`, are a mark in prose if there is another value."""
     values = [it for it in found if any(sign in text[it[1] : it[2]] for sign in '{"')] or found
     if not values:
         raise Unread("the answer has none")
@@ -275,7 +277,7 @@ def only(text, found):
 
 
 def closing(text, start):
-    """Where the bracket there is closed; 0 where it is not."""
+    """Where the bracket at this position is closed; 0 if it is not."""
     depth, in_text, at = 0, False, start
     while mark := mark_from(text, at):
         at, letter = mark.end(), mark.group()
@@ -293,14 +295,14 @@ def closing(text, start):
 
 
 def begins_json(text, start):
-    """Whether a text begins there as JSON with something in it does; brackets in prose do not."""
+    """Whether a text continues at this position as JSON with content does; brackets in prose do not."""
     inside = text[start + 1 :].lstrip()
     return inside.startswith('"') or (text[start] == "[" and inside.startswith(("{", "[")))
 
 
 def stands_apart(text, start, end):
-    """Whether a value ends the text, or has its lines for itself and begins the text or follows a label. Between other words it may
-    be a quotation that they introduce and comment on."""
+    """Whether a value ends the text, or is on separate lines and begins the text or follows a label. Between other
+    words it may be a quotation that they introduce and comment on."""
     if ends_at(text, end):
         return True
     line = text[text.rfind("\n", 0, start) + 1 : start].strip(MARKS)
@@ -326,11 +328,11 @@ def ends_in_label(words):
 
 
 def is_label(words):
-    """Whether words announce a value: a heading, a short sentence, or one at the end of others."""
+    """Whether words announce a value: a heading, a short sentence, or one that ends a longer text."""
     words = words.rstrip(f"{SPACES}*_`#")
     end = max(words.rfind(end) for end in (". ", "! ", "? "))
     words = words if end < 0 else words[end + 2 :]
-    if len(words.encode()) > MOST_LABEL:
+    if len(words.encode()) > MAX_LABEL:
         return False
     # `Score (1-5)`
     before, opened, scale = words.rpartition("(")
@@ -363,7 +365,7 @@ def optional_text(given, path):
 def count(given, path):
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST_COUNT:
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MAX_COUNT:
         raise TypeError(f"`{path}` is {given!r}; it must be a whole number from 0")
     return given
 
@@ -376,7 +378,7 @@ def a_type(value):
 
 
 def install():
-    """Makes it a module that scripts can import."""
+    """Makes this module importable as `scorebox.judge`."""
     package, module = type(sys)("scorebox"), type(sys)("scorebox.judge")
     package.__path__, package.judge = [], module
     for function in (ask, ask_all, embed, unreadable, Answer):

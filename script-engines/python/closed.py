@@ -1,6 +1,6 @@
-"""What of CPython a script must not reach, or what would differ from one machine to another: files, the clock, randomness.
-Without this, calling them would end the component without a word, because they are not imported. Also imports what a script can
-import: afterwards there are no files to import from."""
+"""Closes what a script must not reach in CPython, or what would differ between machines: files, the clock, randomness.
+Without this, calling them would end the component without a message, because they are not imported. It also imports
+what a script may import, because later there are no files to import from."""
 
 import builtins
 import errno
@@ -10,7 +10,7 @@ import random
 import sys
 import time
 
-# Modules of the standard library that a script can import, with all that these import.
+# Modules of the standard library that a script can import, including everything that these import.
 MODULES = """
 _pydatetime _strptime abc array ast base64 binascii bisect calendar cmath codecs collections collections.abc colorsys contextlib copy csv
 dataclasses datetime decimal difflib encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.unicode_escape
@@ -23,7 +23,7 @@ xml.etree.ElementTree zlib
 FINDERS = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") in ("BuiltinImporter", "FrozenImporter")]
 
 
-# What of the outside CPython reports before it does it, in C too: a hook for these events cannot be taken away.
+# Accesses that CPython announces as audit events, in C code too: a hook for these events cannot be removed.
 EVENTS = frozenset(
     """
     open os.chdir os.chmod os.chown os.exec os.fork os.getxattr os.kill os.link os.listdir os.mkdir os.putenv os.remove os.rename
@@ -42,7 +42,7 @@ def watch(event, _arguments):
 
 
 def begin():
-    """To be called before a script runs, and not while this component is made, which reads files."""
+    """Call it before a script runs, but not while this component is built, which reads files."""
     sys.addaudithook(watch)
 
 
@@ -59,7 +59,7 @@ def close():
         try:
             importlib.import_module(name)
         except ImportError:
-            # A few of them are not in every build of CPython.
+            # Some of them are not in every build of CPython.
             pass
     close_files()
     fix_time()
@@ -86,9 +86,9 @@ def close_files():
             setattr(os, name, refused)
             if hasattr(sys.modules.get("posix"), name):
                 setattr(sys.modules["posix"], name, refused)
-    # What `logging` writes into each of its records.
+    # What `logging` puts into each of its records.
     os.getpid = lambda: 1
-    # Without files, nothing is looked up.
+    # There are no files, so nothing is looked up.
     linecache.updatecache = lambda *_arguments: []
     linecache.lazycache = lambda *_arguments: False
     linecache.checkcache = lambda *_arguments: None
@@ -113,7 +113,7 @@ def fix_time():
     calendar = importlib.import_module("calendar")
     time.mktime = lambda at: float(calendar.timegm(at))
     time.tzname, time.timezone, time.altzone, time.daylight = ("UTC", "UTC"), 0, 0, 0
-    # The one in C asks the clock itself.
+    # The C function reads the clock directly.
     for name in ("date", "datetime", "time", "timedelta", "timezone", "tzinfo", "UTC"):
         setattr(datetime, name, getattr(_pydatetime, name))
     strptime = importlib.import_module("_strptime")

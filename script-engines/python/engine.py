@@ -1,6 +1,6 @@
-"""Runs a scorer that is a Python script, which scorebox puts into this component's memory. The script is executed once, in
-`configure`, and every score starts from what that leaves. Knows no files and no network; `closed.py` shuts what CPython
-has of them, before a script runs."""
+"""Runs a scorer that is a Python script, which scorebox stores in this component's memory. The script is executed once,
+in `configure`, and every score starts from what that leaves. It has no files and no network; `closed.py` closes what
+CPython has of them before a script runs."""
 
 import builtins
 import codecs
@@ -18,7 +18,7 @@ import closed
 try:
     import asking
 except ImportError:
-    # This component is for scripts that ask nobody.
+    # This is the component for scripts that ask no model.
     asking = None
 from componentize_py_types import Err
 from wit_world import exports
@@ -36,20 +36,21 @@ from wit_world.imports.types import (
     Severity,
 )
 
-# Room for a script, and what says where it is: behind the mark, the address of the room and its size. scorebox looks for
-# the mark in this component's data, and writes the script behind a length of four bytes. A bytes object's content
-# begins behind its head of 16 bytes. The mark is joined of parts here, so that it is in memory once: a constant would be
-# another one, with nothing behind it.
+# Room for a script, and the record that says where it is: a mark, followed by the address of the room and its size.
+# scorebox looks for the mark in this component's data, and writes the script after a length of four bytes. The content
+# of a bytes object begins after a header of 16 bytes. The mark is joined from parts here, so that memory contains it
+# only once: a constant would be a second one, without the record.
 ROOM = bytes(1 << 20)
 SLOT = b"".join(
     (b"scorebox: room ", b"for a script (1)\n", (id(ROOM) + 16).to_bytes(4, "little"), len(ROOM).to_bytes(4, "little"))
 )
 
-# Characters of a line of a script that are shown.
+# How much of a line of a script is shown, in characters.
 LINE_CHARACTERS = 200
-# Why there is none, whichever of the two it is: only scorebox knows of its limit, and only Python of objects beyond 2 GiB.
+# The message if memory runs out, whichever limit it is: only scorebox knows its own limit, and only Python knows about
+# objects beyond 2 GiB.
 OUT_OF_MEMORY = "out of memory; an object can have 2 GiB at most, and all together what the scorer's memory limit allows"
-# Characters of the words of an exception.
+# How much of an exception's message is shown, in characters.
 WORDS_CHARACTERS = 4000
 ID_CHARACTERS = 64
 INFO_KEYS = ("id", "name", "description", "version", "configSchema", "reads", "scale", "direction", "severity", "threshold")
@@ -70,7 +71,7 @@ PARTS = {
     "baseline": Fields.BASELINE,
 }
 SEVERITIES = {"gate": Severity.GATE, "soft": Severity.SOFT}
-# What this component itself needs of the language, whatever a script does to it.
+# What this component itself needs of the language, saved before a script can change it.
 dumps, loads = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode, json.JSONDecoder().decode
 to_utf_16, of_utf_16 = codecs.utf_16_le_encode, codecs.utf_16_le_decode
 
@@ -80,7 +81,7 @@ class InvalidInput(Exception):
 
 
 class Wrong(Exception):
-    """What a script does not do right, in words for its author."""
+    """A mistake in a script, described for its author."""
 
 
 class Printed(io.TextIOBase):
@@ -112,15 +113,15 @@ def sendable(text):
 
 
 class Forgotten:
-    """Coroutines that nobody awaited: what they would have checked or computed did not happen."""
+    """Coroutines that were not awaited: what they would have checked or computed did not happen."""
 
     def __init__(self):
         self.first = None
 
     def watch(self):
-        # Where a coroutine was made is known only if Python keeps it.
+        # Python must record where a coroutine is made, or it is not known.
         sys.set_coroutine_origin_tracking_depth(1)
-        # CPython calls this when one goes that never began.
+        # CPython calls this when it frees a coroutine that never began.
         warnings._warn_unawaited_coroutine = self.note
 
     def note(self, coroutine):
@@ -146,7 +147,7 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.main, self.files = main, files
 
     def must_be_importable(self):
-        """Refuses a file that Python's own module of this name would be imported in place of."""
+        """Refuses a file with the name of a module of Python, which would be imported instead."""
         for path in self.files:
             top = path.split("/")[0].removesuffix(".py")
             if path != self.main and top != "__main__" and top in sys.modules:
@@ -159,11 +160,11 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path, target=None):
         found = self.path_of(name)
         if found is None:
-            # A folder without `__init__.py` is a package of nothing but its files.
+            # A folder without `__init__.py` is a namespace package of its files.
             within = f"{name.replace('.', '/')}/"
             if not any(file.startswith(within) for file in self.files):
                 if name == "scorebox":
-                    # scorebox looks for the import before it chooses the component, and did not find it.
+                    # scorebox looks for this import before it chooses the component, and did not find it.
                     why = "there is no module `scorebox`; a script that asks a judge has `from scorebox.judge import ask` written out"
                     raise ModuleNotFoundError(why, name=name)
                 return None
@@ -187,7 +188,7 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return lines[number - 1] if 0 < number <= len(lines) else None
 
     def place(self, error):
-        """The last place in one of the files that an exception passed: path, line and column, from 1."""
+        """The last place in one of the files that an exception passed through: path, line and column, from 1."""
         if isinstance(error, SyntaxError) and error.filename in self.files and error.lineno:
             return error.filename, error.lineno, error.offset or 1
         found = None
@@ -206,7 +207,7 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def words(error):
-    """An exception in words."""
+    """Describes an exception."""
     if isinstance(error, Wrong):
         return str(error)
     try:
@@ -220,13 +221,14 @@ def words(error):
 
 
 def stop_if_out_of_memory(files, error):
-    """scorebox knows better which limit it was, but not where, nor of an object that is too large for any limit."""
+    """Reports that memory ran out. scorebox knows the limit, but not the place, nor objects that are too large for any
+    limit."""
     if not isinstance(error, MemoryError):
         return
     try:
         log.log(log.Level.ERROR, "{}:{}:{}: {}".format(*files.place(error), OUT_OF_MEMORY))
     except BaseException:
-        # There is not even memory for these words.
+        # There is not even memory for this message.
         pass
     closed.stop()
 
@@ -240,7 +242,7 @@ def in_a_score(files, error):
 
 
 def before_the_run(files, error):
-    """What is wrong with the script itself, with the line."""
+    """Describes what is wrong with the script itself, with the line."""
     text, place = in_a_score(files, error), files.place(error)
     line = place and files.line(place[0], place[1])
     if not line:
@@ -251,7 +253,7 @@ def before_the_run(files, error):
 
 
 def a_type(value):
-    """What a value is, in a few words."""
+    """The kind of a value, in a few words."""
     name = type(value).__name__
     if value is None:
         return "None"
@@ -266,7 +268,7 @@ def known_keys(given, what, known):
 
 
 def number(value):
-    """A score; None if the value is none."""
+    """The score that a value is; None if it is not one."""
     if isinstance(value, (int, float)):
         try:
             return float(value)
@@ -311,7 +313,7 @@ def assertion(given, path):
 
 
 def result(answer):
-    """What a script returned, as the contract has it."""
+    """Converts what a script returned into the types of the contract."""
     if answer is None:
         return ScoreResult(None, None, None, None, [])
     score = number(answer)
@@ -341,7 +343,7 @@ def id_of(stem):
 
 
 def default_info(main):
-    """What holds for a script that says nothing: named after its file, it reads all of a case."""
+    """The defaults for a script without `info`: named after its file, it reads all of a case."""
     stem = main.rpartition(".")[0]
     reads = Fields(0)
     for part in PARTS.values():
@@ -360,7 +362,7 @@ def one_of(info, key, values, default):
 
 
 def info_of(said, main):
-    """What a script says about itself."""
+    """Reads what a script says about itself."""
     info = default_info(main)
     if said is None:
         return info
@@ -401,7 +403,7 @@ def info_of(said, main):
 
 
 def settled(value):
-    """What a coroutine comes to; any other value as it is."""
+    """The result of a coroutine; any other value as it is."""
     if not inspect.iscoroutine(value):
         return value
     try:
@@ -412,7 +414,7 @@ def settled(value):
 
 
 def must_take_two(function):
-    """Refuses a `score` that no case could be scored with."""
+    """Refuses a `score` that cannot score any case."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -430,8 +432,8 @@ class Script:
         self.files = files
         sys.meta_path[:] = [files, *closed.FINDERS]
         files.must_be_importable()
-        # Its name is its own, as of a file that is imported, so that what it does where it is run itself is not done here.
-        # A module that Python brings keeps the name.
+        # It has its own name, like an imported file, so that code for running it directly is not executed. Modules that
+        # come with Python keep their names.
         stem = files.main.rpartition("/")[2].removesuffix(".py")
         name = files.main if stem in sys.modules else stem
         module = sys.modules[name] = sys.modules["__main__"] = type(sys)(name)
@@ -450,7 +452,7 @@ class Script:
         self.info = info_of(getattr(module, "info", None), files.main)
 
     def config(self, document):
-        """A configuration with the defaults of the schema's properties where it lacks a key."""
+        """The configuration, completed with the defaults that the schema has for missing keys."""
         config = loads(document)
         schema = loads(self.info.config_schema or "{}")
         properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -522,14 +524,14 @@ class Scoring(exports.Scoring):
         try:
             return executed().info
         except Err:
-            # `configure` says what is wrong.
+            # `configure` reports what is wrong.
             return default_info(files_of_this_component().main)
 
     def configure(self, document: str) -> None:
         global script, config
         script = executed()
         config = script.config(document)
-        # What is scored once and dropped needs no collection, which would touch every object.
+        # A sandbox that scores once needs no garbage collection, which would touch every object.
         gc.collect()
         gc.freeze()
         gc.disable()

@@ -1,5 +1,5 @@
-// A scorer in AssemblyScript: extend `Scorer`, register it, and export what the host calls; `scorebox build` makes a component
-// of it.
+// A scorer in AssemblyScript: extend `Scorer`, register it, and export what the host calls; `scorebox build` makes it a
+// component.
 //
 //   import { Scorer, Info, Case, Score, register } from "./scorebox";
 //   export { cabi_realloc, describe, configure, score } from "./scorebox";
@@ -7,10 +7,10 @@
 //   class MyScorer extends Scorer { … }
 //   register(new MyScorer());
 //
-// AssemblyScript has no exceptions: return `Score.failed(message)` or `Score.invalidInput(message)`. What the runtime cannot go on
-// with is a trap, with its message in the log. A sandbox serves one call, so nothing is collected.
+// AssemblyScript has no exceptions: return `Score.failed(message)` or `Score.invalidInput(message)`. A runtime error is
+// a trap, with its message in the log. A sandbox serves one call, so there is no garbage collection.
 
-/** The parts of a case that a scorer reads, joined by |. The output is always there. */
+/** The parts of a case that a scorer reads, joined by |. The output is always present. */
 export namespace Fields {
   export const input: u16 = 1;
   export const groundTruth: u16 = 2;
@@ -38,7 +38,7 @@ export class Info {
   direction: Direction = Direction.higherIsBetter;
   reads: u16 = 0;
   severity: Severity = Severity.gate;
-  /** The least score that passes; NaN if there is none. */
+  /** The lowest score that passes; NaN if there is none. */
   threshold: f64 = NaN;
 
   constructor(
@@ -51,7 +51,7 @@ export class Info {
   ) {}
 }
 
-/** What the task consumed; NaN stands for what is not known. */
+/** What the task consumed; what is not known is NaN. */
 export class Usage {
   inputTokens: f64 = NaN;
   outputTokens: f64 = NaN;
@@ -59,8 +59,8 @@ export class Usage {
   costUsd: f64 = NaN;
 }
 
-/** One case. Each text is a JSON document; `text` gives the characters of one. What `reads` does not name, and what the case
- * lacks, is null, or NaN. */
+/** One case. Each text is a JSON document; `text` gives the characters of one. What `reads` does not name, and what the
+ * case lacks, is null, or NaN. */
 export class Case {
   output: string = "";
   input: string | null = null;
@@ -77,7 +77,7 @@ export class Case {
 /** One named check inside a score. */
 export class Assertion {
   reason: string = "";
-  /** -1: the scorer's own. */
+  /** -1: the scorer's own severity. */
   severity: i32 = -1;
   /** NaN: 1. */
   threshold: f64 = NaN;
@@ -90,10 +90,10 @@ export class Score {
   label: string = "";
   /** Why, for a person. */
   reason: string = "";
-  /** One JSON document, for programs. */
+  /** One JSON document for programs. */
   meta: string = "";
   assertions: Assertion[] = [];
-  /** -1: it is a score; 0: invalid input; 1: failed. */
+  /** -1: there is a score; 0: invalid input; 1: failed. */
   private problem: i32 = -1;
   private applies: bool = true;
 
@@ -108,7 +108,7 @@ export class Score {
     return made;
   }
 
-  /** No score: the case lacks what the scorer needs, or has it in a form that it cannot read. */
+  /** No score: the case lacks what the scorer needs, or has it in a form that the scorer cannot read. */
   static invalidInput(message: string): Score {
     return Score.without(0, message);
   }
@@ -125,7 +125,7 @@ export class Score {
     return made;
   }
 
-  /** As the contract has it in memory. */
+  /** The layout of the contract in memory. */
   lower(): usize {
     const at = blank(ANSWER_SIZE);
     if (this.problem >= 0) {
@@ -161,11 +161,11 @@ export class Score {
   }
 }
 
-/** A whole scorer. */
+/** A scorer: extend this class. */
 export abstract class Scorer {
   abstract info(): Info;
 
-  /** Takes the configuration, a JSON object; says why if it is not valid, else null. */
+  /** Takes the configuration, a JSON object; returns why it is not valid, else null. */
   configure(config: string): string | null {
     return null;
   }
@@ -175,7 +175,7 @@ export abstract class Scorer {
 
 let registered: Scorer | null = null;
 
-/** Makes a scorer that of this component. */
+/** Registers the scorer of this component. */
 export function register(scorer: Scorer): void {
   registered = scorer;
 }
@@ -187,7 +187,7 @@ function blankEnd(json: string, place: i32): i32 {
   return place;
 }
 
-/** The place after the value that begins at `place`. */
+/** The position after the value that begins at `place`. */
 function valueEnd(json: string, place: i32): i32 {
   let depth = 0;
   for (; place < json.length; place++) {
@@ -207,7 +207,7 @@ function valueEnd(json: string, place: i32): i32 {
   return json.length;
 }
 
-/** The characters of a JSON string; any other document as it is spelled. */
+/** The characters of a JSON string; any other document as it is written. */
 export function text(json: string): string {
   let place = blankEnd(json, 0);
   if (place >= json.length || json.charCodeAt(place) != 34) return json;
@@ -247,7 +247,7 @@ export function elements(json: string): string[] {
   return found;
 }
 
-/** The member of an object, the last one if there are several of this name; null if there is none. */
+/** The member of an object, the last one if several have this name; null if there is none. */
 export function member(json: string, name: string): string | null {
   let found: string | null = null;
   let place = blankEnd(json, 0);
@@ -286,7 +286,7 @@ declare function logLetter(letter: u32): void;
 @external("scorebox:scorer/log@0.1.0", "end")
 declare function logEnd(level: u32): void;
 
-/** Keeps one message. */
+/** Logs one message. */
 export function log(level: Level, message: string): void {
   for (let place = 0; place < message.length; place++) {
     const code = <u32>message.codePointAt(place);
@@ -296,7 +296,7 @@ export function log(level: Level, message: string): void {
   logEnd(level);
 }
 
-/** What AssemblyScript calls where something cannot go on: a trap, with the message beside it. */
+/** AssemblyScript calls this on a runtime error: it logs the message and traps. */
 export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
   const what = message ? message : "abort";
   const where = file ? file : "";
@@ -304,10 +304,10 @@ export function abort(message: string | null, file: string | null, line: u32, co
   unreachable();
 }
 
-// ---- the contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record; a test of scorebox
-// compares the numbers with the contract ----
+// ---- the contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record; a test
+// of scorebox compares the numbers with the contract ----
 
-const OPTIONAL_TEXT: usize = 4; // where the value of an option stands that is aligned to 4
+const OPTIONAL_TEXT: usize = 4; // offset of the value of an option that is aligned to 4
 const OPTIONAL_NUMBER: usize = 8; // and to 8
 
 const USAGE_INPUT_TOKENS: usize = 0;
@@ -359,7 +359,7 @@ const ANSWER_SIZE: usize = 72;
 const CONFIGURED_MESSAGE: usize = 4;
 const CONFIGURED_SIZE: usize = 12;
 
-/** Memory that is 0. */
+/** Zeroed memory. */
 function blank(size: usize): usize {
   const at = heap.alloc(size + 1);
   memory.fill(at, 0, size);
@@ -369,7 +369,7 @@ function blank(size: usize): usize {
 function lowerText(at: usize, text: string): void {
   const length = String.UTF8.byteLength(text);
   const to = blank(length);
-  // Half a surrogate pair is U+FFFD.
+  // Half a surrogate pair becomes U+FFFD.
   String.UTF8.encodeUnsafe(changetype<usize>(text), text.length, to, false, String.UTF8.ErrorMode.REPLACE);
   store<usize>(at, to);
   store<usize>(at + 4, length);
@@ -405,7 +405,7 @@ function liftCount(at: usize): f64 {
 
 // ---- what the host calls ----
 
-/** Memory for what the host hands over. */
+/** Memory for what the host passes in. */
 export function cabi_realloc(old: usize, oldSize: usize, align: usize, size: usize): usize {
   const to = heap.alloc(size + 1);
   if (oldSize) memory.copy(to, old, min(oldSize, size));

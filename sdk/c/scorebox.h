@@ -1,11 +1,11 @@
-/* A scorer in C: write the three functions below, and `scorebox build` makes a component of them.
+/* A scorer in C: write the three functions below, and `scorebox build` makes them a component.
  *
  *     scorebox_info       scorebox_describe(void);
  *     scorebox_configured scorebox_configure(scorebox_text config);
  *     scorebox_answer     scorebox_score(const scorebox_case *it);
  *
- * Every text is UTF-8 with a length, and most are not ended by a 0. A sandbox serves one call, so nothing has to be freed:
- * what these functions return stays until the sandbox ends. C11, and the structs and functions work from C++ too. */
+ * Every text is UTF-8 with a length, and most do not end with a 0. A sandbox serves one call, so nothing must be freed:
+ * what these functions return stays until the sandbox ends. C11; the structs and functions also work in C++. */
 #ifndef SCOREBOX_H
 #define SCOREBOX_H
 
@@ -21,11 +21,11 @@
 extern "C" {
 #endif
 
-/* ---- what crosses the sandbox's wall: the contract scorebox:scorer@0.1.0, as it is laid out in memory ---- */
+/* ---- what crosses the sandbox wall: the contract scorebox:scorer@0.1.0, as it is laid out in memory ---- */
 
-/* UTF-8, `length` bytes of it. */
+/* A text: UTF-8, `length` bytes long. */
 typedef struct { const char *at; size_t length; } scorebox_text;
-/* One that may be absent; `some` is 0 or 1. */
+/* A text that may be absent; `some` is 0 or 1. */
 typedef struct { uint8_t some; scorebox_text value; } scorebox_optional_text;
 typedef struct { uint8_t some; double value; } scorebox_optional_number;
 typedef struct { uint8_t some; uint64_t value; } scorebox_optional_count;
@@ -37,8 +37,8 @@ typedef struct {
 } scorebox_usage;
 typedef struct { uint8_t some; scorebox_usage value; } scorebox_optional_usage;
 
-/* One case. Each text is a JSON document; `scorebox_text_of` gives the characters of one. What `reads` does not name, and what the
- * case lacks, is absent. */
+/* One case. Each text is a JSON document; `scorebox_text_of` gives the characters of one. What `reads` does not name,
+ * and what the case lacks, is absent. */
 typedef struct {
   scorebox_text output;
   scorebox_optional_text input, ground_truth, context;
@@ -48,7 +48,7 @@ typedef struct {
   scorebox_optional_text metadata, baseline;
 } scorebox_case;
 
-/* The parts of a case that a scorer reads, added up. `output` is always there. */
+/* The parts of a case that a scorer reads, added up. `output` is always present. */
 enum {
   SCOREBOX_INPUT = 1,
   SCOREBOX_GROUND_TRUTH = 2,
@@ -99,7 +99,7 @@ typedef struct {
 
 enum { SCOREBOX_INVALID_INPUT = 0, SCOREBOX_FAILED = 1 };
 
-/* A score, or why there is none. Made by `scorebox_scored` and the functions after it. */
+/* A score, or why there is none. Make it with `scorebox_scored` or one of the functions after it. */
 typedef struct {
   uint8_t is_error;
   union {
@@ -108,17 +108,17 @@ typedef struct {
   } is;
 } scorebox_answer;
 
-/* Whether the configuration was taken. Made by `scorebox_taken` and `scorebox_refused`. */
+/* Whether the configuration is accepted. Make it with `scorebox_taken` or `scorebox_refused`. */
 typedef struct { uint8_t is_error; scorebox_text message; } scorebox_configured;
 
 /* ---- what you write ---- */
 
 /* What this scorer is. */
 scorebox_info scorebox_describe(void);
-/* Takes the configuration, a JSON object (`{}` if the user gave none). Its keys and their types were compared with
- * `config_schema` before. */
+/* Takes the configuration, a JSON object (`{}` if the user gave none). Its keys and their types have already been
+ * checked against `config_schema`. */
 scorebox_configured scorebox_configure(scorebox_text config);
-/* Scores one case. Starts from the memory that `scorebox_configure` left. */
+/* Scores one case. Each call starts from the memory that `scorebox_configure` left. */
 scorebox_answer scorebox_score(const scorebox_case *it);
 
 /* ---- texts ---- */
@@ -131,7 +131,7 @@ static inline void *scorebox_allocate(size_t size) {
   return at;
 }
 
-/* The text of a string of C. */
+/* The text of a C string. */
 static inline scorebox_text scorebox_string(const char *text) {
   scorebox_text made = {text, strlen(text)};
   return made;
@@ -154,7 +154,7 @@ static inline scorebox_text scorebox_format_list(const char *format, va_list val
   return made;
 }
 
-/* A text made as `printf` makes it. A `scorebox_text` is `%.*s` with `(int)text.length, text.at`. */
+/* A text, formatted as `printf` does. For a `scorebox_text`, use `%.*s` with `(int)text.length, text.at`. */
 SCOREBOX_FORMATS(1, 2) static inline scorebox_text scorebox_format(const char *format, ...) {
   va_list values;
   va_start(values, format);
@@ -163,7 +163,7 @@ SCOREBOX_FORMATS(1, 2) static inline scorebox_text scorebox_format(const char *f
   return made;
 }
 
-/* The next letter of a text from `place` on, which moves behind it; U+FFFD in place of bytes that are not UTF-8. */
+/* The next character of a text at `place`, which moves past it; U+FFFD in place of bytes that are not UTF-8. */
 static inline unsigned scorebox_letter(scorebox_text text, size_t *place) {
   unsigned first = (unsigned char)text.at[(*place)++];
   if (first < 0x80) return first;
@@ -194,8 +194,8 @@ static inline char *scorebox_utf8(char *to, unsigned code) {
   return to;
 }
 
-/* The text with U+FFFD in place of bytes that are not UTF-8, such as what is left of a letter that was cut. All texts of what the
- * three functions return are made such. */
+/* The text with U+FFFD in place of bytes that are not UTF-8, such as the rest of a character that was cut. All texts in
+ * what the three functions return are converted like this. */
 static inline scorebox_text scorebox_valid(scorebox_text text) {
   size_t ascii = 0;
   while (ascii < text.length && (unsigned char)text.at[ascii] < 0x80) ascii++;
@@ -239,7 +239,7 @@ static inline scorebox_answer scorebox_error(uint8_t kind, scorebox_text message
   return answer;
 }
 
-/* No score: the case lacks what the scorer needs, or has it in a form that it cannot read. */
+/* No score: the case lacks what the scorer needs, or has it in a form that the scorer cannot read. */
 SCOREBOX_FORMATS(1, 2) static inline scorebox_answer scorebox_invalid_input(const char *format, ...) {
   va_list values;
   va_start(values, format);
@@ -257,7 +257,7 @@ SCOREBOX_FORMATS(1, 2) static inline scorebox_answer scorebox_failed(const char 
   return answer;
 }
 
-/* The configuration is taken. */
+/* The configuration is accepted. */
 static inline scorebox_configured scorebox_taken(void) {
   scorebox_configured made;
   memset(&made, 0, sizeof made);
@@ -282,7 +282,7 @@ static inline size_t scorebox_json_blank(scorebox_text json, size_t place) {
   return place;
 }
 
-/* What a document is: `{`, `[`, `"`, `0` (a number), `t`, `f`, `n`. */
+/* The kind of a document: `{`, `[`, `"`, `0` (a number), `t`, `f`, `n`. */
 static inline char scorebox_json_kind(scorebox_text json) {
   size_t place = scorebox_json_blank(json, 0);
   if (place == json.length) return 'n';
@@ -323,8 +323,8 @@ static inline scorebox_text scorebox_json_value(scorebox_text json, size_t *plac
   return value;
 }
 
-/* The next element of an array, or member of an object: `place` is 0 at first. Of a member, `key` is the JSON string;
- * `key` may be NULL. */
+/* The next element of an array, or member of an object: `place` is 0 at first. For a member, `key` is set to its name
+ * as a JSON string; `key` may be NULL. */
 static inline bool scorebox_json_next(scorebox_text json, size_t *place, scorebox_text *key, scorebox_text *value) {
   char kind = scorebox_json_kind(json);
   if (kind != '{' && kind != '[') return false;
@@ -350,7 +350,7 @@ static inline unsigned scorebox_json_hex(scorebox_text json, size_t place) {
   return code & 0xffff;
 }
 
-/* The characters of a JSON string; any other document as it is spelled. Half a surrogate pair is U+FFFD. */
+/* The characters of a JSON string; any other document as it is written. Half a surrogate pair becomes U+FFFD. */
 static inline scorebox_text scorebox_text_of(scorebox_text json) {
   size_t place = scorebox_json_blank(json, 0);
   if (place == json.length || json.at[place] != '"') return json;
@@ -393,7 +393,7 @@ static inline scorebox_text scorebox_text_of(scorebox_text json) {
   return made;
 }
 
-/* The member of an object, the last one if there are several of this name; false if there is none. */
+/* The member of an object, the last one if several have this name; false if there is none. */
 static inline bool scorebox_json_member(scorebox_text object, const char *name, scorebox_text *value) {
   scorebox_text key, found, wanted = scorebox_string(name);
   size_t place = 0;
@@ -407,7 +407,7 @@ static inline bool scorebox_json_member(scorebox_text object, const char *name, 
   return is_there;
 }
 
-/* Whether it is a number, and which. */
+/* Whether a document is a number; if so, sets the number. */
 static inline bool scorebox_json_number(scorebox_text json, double *number) {
   if (scorebox_json_kind(json) != '0') return false;
   scorebox_text copy = scorebox_format("%.*s", (int)json.length, json.at);
@@ -415,7 +415,7 @@ static inline bool scorebox_json_number(scorebox_text json, double *number) {
   return true;
 }
 
-/* Whether it is true or false, and which. */
+/* Whether a document is true or false; if so, sets the value. */
 static inline bool scorebox_json_bool(scorebox_text json, bool *value) {
   char kind = scorebox_json_kind(json);
   if (kind != 't' && kind != 'f') return false;
@@ -454,7 +454,7 @@ enum { SCOREBOX_DEBUG = 0, SCOREBOX_INFO = 1, SCOREBOX_WARN = 2, SCOREBOX_ERROR 
 __attribute__((import_module("scorebox:scorer/log@0.1.0"), import_name("letter"))) void scorebox_log_letter(uint32_t letter);
 __attribute__((import_module("scorebox:scorer/log@0.1.0"), import_name("end"))) void scorebox_log_end(uint32_t level);
 
-/* Logs one message, made as `printf` makes it. (What is printed is logged too: a message a line.) */
+/* Logs one message, formatted as `printf` does. (Printed text is logged too, one message per line.) */
 SCOREBOX_FORMATS(2, 3) static inline void scorebox_log(uint32_t level, const char *format, ...) {
   va_list values;
   va_start(values, format);
@@ -468,7 +468,7 @@ SCOREBOX_FORMATS(2, 3) static inline void scorebox_log(uint32_t level, const cha
 
 #define SCOREBOX_EXPORT(name) __attribute__((weak, used, export_name(name)))
 
-/* Memory for what the host hands over. */
+/* Memory for what the host passes in. */
 SCOREBOX_EXPORT("cabi_realloc") void *cabi_realloc(void *old, size_t old_size, size_t align, size_t size) {
   enum { CHUNK = 16 << 10 };
   static char *free_at, *free_end;
@@ -516,8 +516,8 @@ SCOREBOX_EXPORT("scorebox:scorer/scoring@0.1.0#describe") scorebox_info *scorebo
   return &info;
 }
 
-/* Room for what scores allocate: a score that has to ask the host for more memory takes longer. In blocks of a page each, because
- * `malloc` of Zig's C library takes a page of its own for each size of block. */
+/* Room for what scores allocate: a score that must ask the host for more memory takes longer. In blocks of one page
+ * each, because `malloc` of Zig's C library uses a separate page for each size of block. */
 static inline void scorebox_make_room(void) {
   enum { BLOCKS = 8, BLOCK = 60000 };
   void *volatile blocks[BLOCKS];
@@ -543,7 +543,7 @@ SCOREBOX_EXPORT("scorebox:scorer/scoring@0.1.0#score") scorebox_answer *scorebox
   return &answer;
 }
 
-/* ---- the layout, which the compiler compares; a test of scorebox compares the numbers with the contract ---- */
+/* ---- the layout, which the compiler checks; a test of scorebox compares the numbers with the contract ---- */
 
 #ifdef __cplusplus
 #define SCOREBOX_AT(record, field, offset) static_assert(offsetof(record, field) == offset, "a 32-bit target is needed")

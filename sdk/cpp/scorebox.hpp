@@ -1,5 +1,5 @@
-/* A scorer in C++: write a class with the members below, name it with SCOREBOX_SCORER, and `scorebox build` makes a component
- * of it.
+/* A scorer in C++: write a class with the members below, name it with SCOREBOX_SCORER, and `scorebox build` makes it a
+ * component.
  *
  *     struct MyScorer {
  *       static scorebox::Info describe();
@@ -8,8 +8,8 @@
  *     };
  *     SCOREBOX_SCORER(MyScorer)
  *
- * Where exceptions are compiled in, one that is not caught becomes `failed` with what it says. C++20. What is in `scorebox.h`
- * (JSON, log, formats) works here too. */
+ * If exceptions are compiled in, an uncaught one becomes `failed` with its message. C++20. What `scorebox.h` provides
+ * (JSON, log, formats) also works here. */
 #pragma once
 
 #include "scorebox.h"
@@ -67,7 +67,7 @@ struct Assertion {
   std::optional<std::string> reason = {};
 };
 
-/* A score; without a number, the scorer does not apply to the case. Or why there is none. */
+/* A score, or why there is none. Without a number, the scorer does not apply to the case. */
 struct Score {
   std::optional<double> score = {};
   std::optional<std::string> label = {}, reason = {}, meta = {};
@@ -76,7 +76,7 @@ struct Score {
   std::optional<Problem> problem = {};
 };
 
-/* No score: the case lacks what the scorer needs, or has it in a form that it cannot read. */
+/* No score: the case lacks what the scorer needs, or has it in a form that the scorer cannot read. */
 inline Score invalid_input(std::string message) {
   Score made;
   made.problem = {SCOREBOX_INVALID_INPUT, std::move(message)};
@@ -93,10 +93,10 @@ inline Score failed(std::string message) {
 inline scorebox_text text(std::string_view of) { return {of.data(), of.size()}; }
 inline std::string_view view(scorebox_text of) { return {of.at, of.length}; }
 
-/* The characters of a JSON string; any other document as it is spelled. */
+/* The characters of a JSON string; any other document as it is written. */
 inline std::string_view text_of(std::string_view json) { return view(scorebox_text_of(text(json))); }
 
-/* Refuses the configuration, in a constructor: the first call says why. */
+/* Refuses the configuration; call it in the constructor. The first call counts. */
 inline std::optional<std::string> refused;
 inline void refuse(std::string why) {
   if (!refused) refused = std::move(why);
@@ -104,7 +104,7 @@ inline void refuse(std::string why) {
 
 namespace detail {
 
-/* Kept until the sandbox ends. */
+/* These stay allocated until the sandbox ends. */
 inline scorebox_text keep(std::string_view of) {
   char *at = static_cast<char *>(scorebox_allocate(of.size()));
   memcpy(at, of.data(), of.size());
@@ -182,7 +182,7 @@ inline Case lift(const scorebox_case &it) {
   return made;
 }
 
-/* What a function gives, or what its exception says. */
+/* The result of a function, or the message of its exception. */
 template <typename Action, typename Problem> auto caught(Action action, Problem problem) -> decltype(action()) {
 #ifdef __cpp_exceptions
   try {

@@ -1,22 +1,22 @@
-// Package scorebox makes a WebAssembly component of a scorer in Go. A program registers its scorer, and
-// `scorebox build` does the rest:
+// Package scorebox turns a scorer in Go into a WebAssembly component. A program registers its scorer, and `scorebox
+// build` does the rest:
 //
-//	var config = struct{ IgnoreCase bool `json:"ignoreCase"` }{true}
+// 	var config = struct{ IgnoreCase bool `json:"ignoreCase"` }{true}
 //
-//	func init() {
-//		scorebox.Register(scorebox.Scorer{
-//			Info:      scorebox.Info{ID: "my-scorer", Name: "My scorer", Reads: scorebox.GroundTruth},
-//			Configure: scorebox.Into(&config),
-//			Score:     score,
-//		})
-//	}
+// 	func init() {
+// 		scorebox.Register(scorebox.Scorer{
+// 			Info:      scorebox.Info{ID: "my-scorer", Name: "My scorer", Reads: scorebox.GroundTruth},
+// 			Configure: scorebox.Into(&config),
+// 			Score:     score,
+// 		})
+// 	}
 //
-//	func score(it *scorebox.Case) (scorebox.Score, error) { … }
+// 	func score(it *scorebox.Case) (scorebox.Score, error) { … }
 //
-//	func main() {}
+// 	func main() {}
 //
-// An error that Score returns, or a panic, becomes `failed` with its text; InvalidInput makes one for a case that lacks what
-// the scorer needs. A sandbox serves one call. Go 1.24 or newer; without other modules.
+// An error that Score returns, or a panic, becomes `failed` with its text; InvalidInput makes an error for a case that
+// lacks what the scorer needs. A sandbox serves one call. Needs Go 1.24 or newer, and no other modules.
 package scorebox
 
 import (
@@ -28,7 +28,7 @@ import (
 	"unsafe"
 )
 
-// Fields are the parts of a case that a scorer reads, joined by |. The output is always there.
+// Fields are the parts of a case that a scorer reads, joined by |. The output is always present.
 type Fields uint16
 
 const (
@@ -73,8 +73,8 @@ type Info struct {
 	Name        string // for a person
 	Description string // what it scores, how, and where the formula is from
 	Version     string
-	// ConfigSchema is a JSON Schema of the configuration, if it has one. Keys and types are compared with it
-	// before Configure is called.
+	// ConfigSchema is a JSON Schema of the configuration, if it has one. Keys and types are checked against it before
+	// Configure is called.
 	ConfigSchema string
 	Scale        Scale
 	Direction    Direction
@@ -86,7 +86,7 @@ type Info struct {
 // Document is one JSON document, as text.
 type Document string
 
-// Text gives the characters of a JSON string, and any other document as it is spelled.
+// Text returns the characters of a JSON string, and any other document as it is written.
 func (d Document) Text() string {
 	var text string
 	if strings.HasPrefix(strings.TrimLeft(string(d), " \t\r\n"), `"`) && json.Unmarshal([]byte(d), &text) == nil {
@@ -104,7 +104,7 @@ type Usage struct {
 	CostUSD                                *float64
 }
 
-// Case is one case. What the scorer does not read, and what the case lacks, is nil.
+// Case is one case. Parts that the scorer does not read, or that the case lacks, are nil.
 type Case struct {
 	Output       Document
 	Input        *Document
@@ -132,14 +132,14 @@ type Score struct {
 	Value      *float64
 	Label      string
 	Reason     string // why, for a person
-	Meta       any    // anything that encoding/json writes, for programs
+	Meta       any    // anything that encoding/json can write, for programs
 	Assertions []Assertion
 }
 
-// Value gives the pointer to a score that Score has.
+// Value returns a pointer to a score, for the field of Score.
 func Value(score float64) *float64 { return &score }
 
-// Scorer is a whole scorer. Configure may be nil.
+// Scorer is a scorer and its configuration. Configure may be nil.
 type Scorer struct {
 	Info      Info
 	Configure func(config Document) error
@@ -148,10 +148,10 @@ type Scorer struct {
 
 var registered Scorer
 
-// Register makes a scorer that of this component. It is called once, in init.
+// Register makes its argument the scorer of this component. Call it once, in init.
 func Register(scorer Scorer) { registered = scorer }
 
-// Into reads the configuration into a struct, which has its defaults, and refuses keys that it does not have.
+// Into reads the configuration into a struct, which holds the defaults, and refuses keys that the struct does not have.
 func Into(config any) func(Document) error {
 	return func(document Document) error {
 		decoder := json.NewDecoder(strings.NewReader(string(document)))
@@ -164,8 +164,8 @@ type invalidInput struct{ error }
 
 func (i invalidInput) Unwrap() error { return i.error }
 
-// InvalidInput is an error about a case that lacks what the scorer needs, or has it in a form that it cannot read. One that wraps it is
-// such an error too.
+// InvalidInput is an error about a case that lacks what the scorer needs, or has it in a form that the scorer cannot
+// read. An error that wraps it counts as one too.
 func InvalidInput(format string, values ...any) error {
 	return invalidInput{fmt.Errorf(format, values...)}
 }
@@ -186,7 +186,7 @@ func logLetter(letter uint32)
 //go:wasmimport scorebox:scorer/log@0.1.0 end
 func logEnd(level uint32)
 
-// Log keeps a message for the author who debugs a scorer. (What is printed is kept too: a message a line.)
+// Log logs a message for the author who debugs a scorer. (Printed text is logged too, one message per line.)
 func Log(level Level, format string, values ...any) {
 	for _, letter := range fmt.Sprintf(format, values...) {
 		logLetter(uint32(letter))
@@ -194,10 +194,10 @@ func Log(level Level, format string, values ...any) {
 	logEnd(uint32(level))
 }
 
-// The contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record. A test of scorebox
-// compares the numbers with the contract.
+// The contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record. A test of
+// scorebox compares the numbers with the contract.
 const (
-	optionalText   = 4 // where the value of an option stands that is aligned to 4
+	optionalText   = 4 // offset of the value of an option that is aligned to 4
 	optionalNumber = 8 // and to 8
 
 	usageInputTokens  = 0
@@ -250,7 +250,7 @@ const (
 	configuredSize    = 12
 )
 
-// What the host has pointers to, so that it is not collected.
+// Keeps what the host has pointers to, so that it is not garbage-collected.
 var kept [][]uint64
 
 // A record in memory, aligned to 8.
@@ -266,7 +266,7 @@ func (r record) part(offset int) record       { return record{unsafe.Add(r.at, o
 func (r record) byte(offset int, value uint8) { *(*uint8)(unsafe.Add(r.at, offset)) = value }
 func (r record) u32(offset int, value uint32) { *(*uint32)(unsafe.Add(r.at, offset)) = value }
 
-// What is left of a letter that was cut is U+FFFD: a text of the contract is UTF-8.
+// A text of the contract is UTF-8, so the rest of a character that was cut becomes U+FFFD.
 func (r record) text(offset int, text string) {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	block := allocate(len(text))
@@ -347,7 +347,7 @@ func exportDescribe() unsafe.Pointer {
 	return made.at
 }
 
-// Calls a function; its panic is an error.
+// Calls a function; a panic becomes an error.
 func caught(call func() error) (problem error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {

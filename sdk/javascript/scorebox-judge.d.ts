@@ -1,5 +1,5 @@
-// Types for scripts that ask a language model, for editors. `scorebox.d.ts` names this file: keep them in one folder. The
-// scorer needs the grant `judge`.
+// Types for scripts that ask a language model, for editors. `scorebox.d.ts` names this file: keep them in one folder.
+// The scorer needs the grant `judge`.
 
 /** Asks a language model. The host asks, and ends the score if there is no answer, so every function returns one. */
 declare module "scorebox:judge" {
@@ -9,17 +9,17 @@ declare module "scorebox:judge" {
     text: string;
   }
 
-  /** What every question may say. Only an object's own properties count. */
+  /** What every question may specify. Only an object's own properties count. */
   export interface QuestionOptions {
     /** The system prompt. */
     system?: string | null;
     /** A JSON Schema of an object that the answer should match. */
     schema?: object | null;
-    /** The model, if it is not the suite's. The user decides which ones a scorer may name. */
+    /** The model, if not the suite's. The user decides which ones a scorer may name. */
     model?: string | null;
     /** 0 to 2; if absent, the suite's. */
     temperature?: number | null;
-    /** The most tokens to answer with; if absent, the suite's. */
+    /** The maximum number of tokens of the answer; if absent, the suite's. */
     maxOutputTokens?: number | null;
     /** Which independent answer to the same question this is: 0, 1, 2 … */
     sample?: number | null;
@@ -33,25 +33,25 @@ declare module "scorebox:judge" {
 
   /** The model's answer. */
   export interface Answer {
-    /** What it said. */
+    /** Its text. */
     text: string;
-    /** Whether it ended because it had no more tokens. */
+    /** Whether it ended at the limit of tokens. */
     truncated: boolean;
     /** The model that answered, as the provider names it. */
     model: string;
     /** What the answer consumed. */
     usage: { inputTokens?: number; outputTokens?: number; totalTokens?: number; costUsd?: number };
-    /** The only JSON of the answer, outside of drafts and quotations, with prose or a code fence around it or not. Ends the
-     * score as `judge-unreadable` if there is none. */
+    /** The only JSON in the answer, outside drafts and quotations, with or without prose or a code fence around it.
+     * Ends the score as `judge-unreadable` if there is none. */
     json(): any;
   }
 
-  /** Asks once. An `await` does no harm. */
+  /** Asks one question. An `await` does no harm. */
   export function ask(question: Question): Answer;
-  /** Asks several questions at the same time; the answers are in their order. */
+  /** Asks several questions concurrently; the answers are in the same order. */
   export function askAll(questions: readonly Question[]): Answer[];
-  /** One vector for each text, all of one length. The model is the suite's for vectors unless one is named. */
+  /** One vector for each text, all of the same length. The model is the suite's embedding model unless one is named. */
   export function embed(texts: readonly string[], model?: string | null): Float32Array[];
-  /** Ends the score with the error `judge-unreadable`: the answer is not in the form that was asked for. */
+  /** Ends the score with the error `judge-unreadable`: the answer does not have the requested form. */
   export function unreadable(why?: string): never;
 }

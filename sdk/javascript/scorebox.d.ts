@@ -26,7 +26,7 @@ export interface Case {
   trace?: any;
   /** What the task consumed. */
   usage?: { inputTokens?: number; outputTokens?: number; totalTokens?: number; costUsd?: number };
-  /** Everything else that the case says about itself. */
+  /** Everything else that the case states about itself. */
   metadata?: any;
   /** Another output for the same input, if two are compared. */
   baseline?: any;
@@ -36,22 +36,22 @@ export interface Case {
 export type Severity = "gate" | "soft";
 
 /**
- * One named check inside a score. With a severity or a threshold, it decides by itself; with neither, it counts through the
- * score alone.
+ * One named check inside a score. With a severity or a threshold, it decides by itself; with neither, it counts through
+ * the score alone.
  */
 export interface Assertion {
   /** What was checked, in a few words. */
   name: string;
   /** 0 (does not hold) to 1 (holds); `true` is 1. */
   score: number | boolean;
-  /** If absent, and there is a threshold, the scorer's own. */
+  /** If absent, and there is a threshold, the scorer's severity. */
   severity?: Severity | null;
-  /** The least score that passes, 0 to 1. If absent, a gate asks for 1, and what is soft cannot fall short. */
+  /** The lowest score that passes, 0 to 1. If absent, a gate requires 1, and a soft check cannot fall short. */
   threshold?: number | null;
   reason?: string | null;
 }
 
-/** A score with what belongs to it. */
+/** A score with its label, reason, meta and assertions. */
 export interface DetailedScore {
   /** On the scale of `info.scale`; `true` is 1; `null`: the scorer does not apply to this case. */
   score: number | boolean | null;
@@ -59,7 +59,7 @@ export interface DetailedScore {
   reason?: string | null;
   /** A category that goes with the score. */
   label?: string | null;
-  /** Anything for programs that JSON can say. */
+  /** Anything for programs that JSON can express. */
   meta?: unknown;
   /** The checks that the score is made of. */
   assertions?: Assertion[] | null;
@@ -73,7 +73,7 @@ export type Scorer<Config = any> = (input: Case, config: Config) => Result | Pro
 
 /** `export const info`: what a script says about itself. Every key may be absent. */
 export interface Info {
-  /** 1 to 64 of a-z, 0-9 and -; if absent, made of the file's name. */
+  /** 1 to 64 of a-z, 0-9 and -; if absent, derived from the file's name. */
   id?: string;
   name?: string;
   /** What it scores and how. */
@@ -87,11 +87,11 @@ export interface Info {
   scale?: "unit" | "points";
   direction?: "higher-is-better" | "lower-is-better";
   severity?: Severity;
-  /** The least score that passes. */
+  /** The lowest score that passes. */
   threshold?: number;
 }
 
-/** One row of a run, as `export function summarize` gets them all. */
+/** One row of a run; `export function summarize` gets all of them. */
 export interface Scored {
   caseId: string;
   /** Absent if the scorer did not apply. */
@@ -101,7 +101,7 @@ export interface Scored {
 }
 
 declare global {
-  /** Thrown by a script, it says that the case is what is wrong, not the script. */
+  /** Thrown by a script, it says that the case is at fault, not the script. */
   class InvalidInput extends Error {}
   /** Goes to the log of the score. */
   const console: Record<"debug" | "trace" | "log" | "info" | "warn" | "error", (...values: unknown[]) => void>;

@@ -1,12 +1,12 @@
-//! A scorer in Zig: declare what it is and how it scores, and `scorebox build` makes a component of it.
+//! A scorer in Zig: declare what it is and how it scores, and `scorebox build` makes it a component.
 //!
 //!     const scorebox = @import("scorebox");
 //!     const Config = struct { ignoreCase: bool = true };
 //!     comptime { scorebox.scorer(Config, info, score); }
 //!     fn score(config: Config, it: scorebox.Case) !scorebox.Score { … }
 //!
-//! A sandbox serves one call, so nothing has to be freed: `scorebox.gpa` only hands out memory. An error that `score`
-//! returns is `failed`, with its name or with what `fail` said. Written for Zig 0.17; needs no libc.
+//! A sandbox serves one call, so nothing must be freed: `scorebox.gpa` only allocates. An error that `score` returns
+//! becomes `failed`, with its name or the message of `fail`. Written for Zig 0.17; needs no libc.
 const std = @import("std");
 
 var arena: std.heap.ArenaAllocator = .init(std.heap.wasm_allocator);
@@ -15,7 +15,7 @@ pub const gpa = arena.allocator();
 
 // ---- what a scorer is made of ----
 
-/// The parts of a case that a scorer reads. `output` is always there.
+/// The parts of a case that a scorer reads. `output` is always present.
 pub const Fields = packed struct(u16) {
     input: bool = false,
     ground_truth: bool = false,
@@ -43,7 +43,7 @@ pub const Info = struct {
     /// What it scores, how, and where the formula is from.
     description: []const u8,
     version: []const u8 = "0.1.0",
-    /// A JSON Schema of the configuration. Keys and types are compared with it before `configure`.
+    /// A JSON Schema of the configuration. Keys and types are checked against it before `configure`.
     config_schema: ?[]const u8 = null,
     scale: Scale = .unit,
     direction: Direction = .higher_is_better,
@@ -94,10 +94,11 @@ pub const Score = struct {
 /// `InvalidInput`: the case lacks what the scorer needs. `Failed`: anything else.
 pub const Error = error{ InvalidInput, Failed };
 
-/// What was said last, and about which error: an error that was handled says nothing about another.
+/// The last message of `fail`, and its error: an error that was handled must not explain another one.
 var said: ?struct { problem: anyerror, message: []const u8 } = null;
 
-/// Says what the error that is returned next is about: `return scorebox.fail(error.InvalidInput, "no {s}", .{"answer"});`
+/// Sets the message of the error that is returned next: `return scorebox.fail(error.InvalidInput, "no {s}",
+/// .{"answer"});`
 pub fn fail(kind: Error, comptime format: []const u8, values: anytype) Error {
     say(kind, format, values);
     return kind;
@@ -108,21 +109,21 @@ fn say(problem: anyerror, comptime format: []const u8, values: anytype) void {
     said = .{ .problem = problem, .message = message };
 }
 
-/// What there is to say about an error: at least its name.
+/// The message of an error: at least its name.
 fn messageOf(problem: anyerror) []const u8 {
     const last = said orelse return @errorName(problem);
     return if (last.problem == problem) last.message else @errorName(problem);
 }
 
-/// A text made as `std.fmt` makes it.
+/// A text, formatted as `std.fmt` does.
 pub fn print(comptime format: []const u8, values: anytype) ![]const u8 {
     return std.fmt.allocPrint(gpa, format, values);
 }
 
 // ---- JSON ----
 
-/// A document as a value of a type. Keys that the type does not have are left out, and of a key that is there several times the last one
-/// counts. An error has the place in the document.
+/// Reads a document into a value of a type. Keys that the type does not have are skipped, and if a key is repeated, the
+/// last one counts. An error states the place in the document.
 pub fn parse(comptime T: type, json: []const u8) !T {
     return read(T, json, .{ .ignore_unknown_fields = true, .duplicate_field_behavior = .use_last });
 }
@@ -139,7 +140,7 @@ fn read(comptime T: type, json: []const u8, options: std.json.ParseOptions) !T {
     };
 }
 
-/// The characters of a JSON string; any other document as it is spelled. Half a surrogate pair is U+FFFD.
+/// The characters of a JSON string; any other document as it is written. Half a surrogate pair becomes U+FFFD.
 pub fn text(json: []const u8) ![]const u8 {
     const start = std.mem.trim(u8, json, " \t\r\n");
     if (start.len < 2 or start[0] != '"') return json;
@@ -175,7 +176,7 @@ pub fn text(json: []const u8) ![]const u8 {
     return made.items;
 }
 
-/// The number of four hexadecimal digits, which are taken off.
+/// The number of four hexadecimal digits, which are removed from the rest.
 fn escaped(rest: *[]const u8) !u16 {
     if (rest.len < 4) return error.SyntaxError;
     const code = try std.fmt.parseInt(u16, rest.*[0..4], 16);
@@ -183,15 +184,15 @@ fn escaped(rest: *[]const u8) !u16 {
     return code;
 }
 
-/// Appends a letter, or U+FFFD for half a surrogate pair. There is room for it.
+/// Appends a character, or U+FFFD for half a surrogate pair. There is room for it.
 fn appendLetter(made: *std.ArrayList(u8), letter: u21) void {
     var bytes: [4]u8 = undefined;
     const length = std.unicode.utf8Encode(letter, &bytes) catch std.unicode.utf8Encode(0xfffd, &bytes) catch unreachable;
     made.appendSliceAssumeCapacity(bytes[0..length]);
 }
 
-/// A value as a JSON document, for `meta`. A number that is not finite is an error: JSON has none. Texts have U+FFFD in place of what is
-/// not UTF-8.
+/// A value as a JSON document, for `meta`. A number that is not finite is an error, because JSON has none. In texts,
+/// U+FFFD replaces what is not UTF-8.
 pub fn stringify(value: anytype) ![]const u8 {
     var made: std.Io.Writer.Allocating = .init(gpa);
     var out: std.json.Stringify = .{ .writer = &made.writer };
@@ -199,7 +200,7 @@ pub fn stringify(value: anytype) ![]const u8 {
     return made.written();
 }
 
-/// As `std.json.Stringify.write`, which writes such numbers as texts, and such texts as lists of bytes.
+/// As `std.json.Stringify.write`, which however writes such numbers as texts, and such texts as lists of bytes.
 fn write(out: *std.json.Stringify, value: anytype) !void {
     const T = @TypeOf(value);
     if (T == std.json.Value) return writeJson(out, value);
@@ -261,7 +262,7 @@ fn writeJson(out: *std.json.Stringify, value: std.json.Value) (std.json.Stringif
 
 // ---- texts ----
 
-/// The next letter of a text, which is taken off; U+FFFD in place of bytes that are not UTF-8.
+/// The next character of a text, which is removed from the rest; U+FFFD in place of bytes that are not UTF-8.
 fn nextLetter(rest: *[]const u8) u21 {
     const length = std.unicode.utf8ByteSequenceLength(rest.*[0]) catch 0;
     const letter: ?u21 = if (length == 0 or length > rest.len) null else std.unicode.utf8Decode(rest.*[0..length]) catch null;
@@ -269,15 +270,15 @@ fn nextLetter(rest: *[]const u8) u21 {
     return letter orelse 0xfffd;
 }
 
-/// How many bytes continue a letter that is not whole: they are no letters of their own.
+/// How many bytes continue an incomplete character: they are not separate characters.
 fn continuations(rest: []const u8) usize {
     var count: usize = 0;
     while (count < @min(rest.len, 3) and rest[count] & 0xc0 == 0x80) count += 1;
     return count;
 }
 
-/// The text with U+FFFD in place of what is not UTF-8, such as what is left of a letter that was cut. All texts of a score, of an error
-/// and of what a scorer says about itself are made such.
+/// The text with U+FFFD in place of what is not UTF-8, such as the rest of a character that was cut. All texts of a
+/// score, of an error and of the scorer's info are converted like this.
 fn valid(value: []const u8) []const u8 {
     if (std.unicode.utf8ValidateSlice(value)) return value;
     var made: std.ArrayList(u8) = std.ArrayList(u8).initCapacity(gpa, 3 * value.len) catch @trap();
@@ -295,7 +296,7 @@ const host = struct {
     extern "scorebox:scorer/log@0.1.0" fn end(level: u32) void;
 };
 
-/// Logs one message. What is not UTF-8 stands as U+FFFD.
+/// Logs one message. U+FFFD replaces what is not UTF-8.
 pub fn log(level: Level, comptime format: []const u8, values: anytype) void {
     const message = std.fmt.allocPrint(gpa, format, values) catch return;
     var rest: []const u8 = message;
@@ -303,7 +304,7 @@ pub fn log(level: Level, comptime format: []const u8, values: anytype) void {
     host.end(@intFromEnum(level));
 }
 
-/// A panic is a trap; this puts its message beside it.
+/// A panic is a trap; this logs its message first.
 fn panicked(message: []const u8, _: ?usize) noreturn {
     log(.@"error", "{s}", .{message});
     @trap();
@@ -449,7 +450,7 @@ const abi = struct {
 
 // ---- what the host calls ----
 
-/// Memory for what the host hands over.
+/// Memory for what the host passes in.
 fn realloc(old: ?[*]u8, old_size: usize, alignment: usize, size: usize) callconv(.c) ?[*]u8 {
     if (size == 0) return @ptrFromInt(alignment);
     const new = gpa.alignedAlloc(u8, .@"8", size) catch @trap();
@@ -457,15 +458,17 @@ fn realloc(old: ?[*]u8, old_size: usize, alignment: usize, size: usize) callconv
     return new.ptr;
 }
 
-/// Room for what scores allocate: a score that has to ask the host for more memory takes longer. Nothing is written to it.
+/// Room for what scores allocate: a score that must ask the host for more memory takes longer. Nothing is written to
+/// it.
 fn makeRoom() void {
     const bytes = 256 << 10;
     const room = gpa.rawAlloc(bytes, .@"8", @returnAddress()) orelse return;
     gpa.rawFree(room[0..bytes], .@"8", @returnAddress());
 }
 
-/// Exports a scorer: the type of its configuration (a struct with a default for every key), what it is, and the function
-/// that scores. A configuration type may have `pub fn check(self: Config) !void`, which refuses values with `fail`.
+/// Exports a scorer: the type of its configuration (a struct with a default for every key), what it is, and the
+/// function that scores. A configuration type may have `pub fn check(self: Config) !void`, which refuses values with
+/// `fail`.
 pub fn scorer(
     comptime Config: type,
     comptime info: Info,

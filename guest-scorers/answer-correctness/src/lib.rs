@@ -1,5 +1,5 @@
-//! answer-correctness: a judge sorts the statements of the output and of the expected answer into shared,
-//! only in the output, and missing from it; embeddings say how close in meaning the two are.
+//! answer-correctness: a judge sorts the statements of the output and the expected answer into those that both have,
+//! those only in the output, and those missing from it; embeddings measure how close in meaning the two texts are.
 //!
 //! score = (w * F1 + v * cosine) / (w + v); F1 = shared / (shared + (extra + missing) / 2); w = 0.75, v =
 //! 0.25

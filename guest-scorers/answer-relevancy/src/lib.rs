@@ -1,8 +1,8 @@
 //! answer-relevancy: a judge writes questions that the output answers; the closer in meaning they are to the
 //! input, the more relevant is the output. It needs a model for embeddings.
 //!
-//! score = mean cosine of the written questions with the input, at least 0; 0 if each answer is called
-//! noncommittal
+//! score = mean cosine of the written questions with the input, at least 0; 0 if the output is called noncommittal each
+//! time
 //!
 //! The formula is that of RAGAS' `ResponseRelevancy` (0.4.3); the prompt is our own. autoevals'
 //! `AnswerRelevancy` gives 0 if any answer is called noncommittal, and stretches cosines from 0.7 up.

@@ -29,7 +29,7 @@ fn it_is_the_mean_cosine_of_the_questions_with_the_input() {
     let two = score(json!({"strictness": 2}), &[false]);
     assert_eq!((two.score, two.reason.as_deref()), (Some(0.5), Some("the output answers: q0")));
     assert_eq!(two.meta_value().unwrap()["questions"][1], json!({"question": "q1", "cosine": 0.0}));
-    // 1, 0 and -1.
+    // The cosines are 1, 0 and -1.
     assert_eq!(score(json!({}), &[false]).score, Some(0.0));
 }
 

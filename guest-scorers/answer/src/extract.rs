@@ -31,7 +31,7 @@ pub(crate) fn line(text: &str) -> Option<&str> {
     })
 }
 
-/// Where each `ANSWER:` begins and ends.
+/// The start and the end of each `ANSWER:`.
 fn markers(text: &str) -> impl Iterator<Item = (usize, usize)> {
     const WORD: &[u8] = b"answer";
     let bytes = text.as_bytes();
@@ -48,7 +48,7 @@ fn markers(text: &str) -> impl Iterator<Item = (usize, usize)> {
 mod tests {
     use super::*;
 
-    // The answers: the patterns of `answer` in Inspect 0.3.285.
+    // The answers are those of the patterns of `answer` in Inspect 0.3.285.
 
     #[test]
     fn a_letter_is_not_part_of_a_word() {

@@ -1,5 +1,5 @@
-//! answer: 1 if what a model wrote after `ANSWER:` is the expected answer, else 0. It reads one
-//! letter, word or line; for several letters see choice, for numbers by value numeric-answer and match.
+//! answer: 1 if what a model wrote after `ANSWER:` is the expected answer, else 0. It reads one letter, word or line;
+//! for several letters see choice, for numbers that are compared by value see numeric-answer and match.
 //!
 //! The rule is that of `answer` in Inspect 0.3.285.
 

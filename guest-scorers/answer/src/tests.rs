@@ -1,4 +1,4 @@
-//! answer, as a specification. How answers are found is specified with their code.
+//! answer, as a specification. Finding answers is specified next to its code.
 
 use serde_json::Value;
 

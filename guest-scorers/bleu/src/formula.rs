@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// BLEU with the figures that it is made of.
+/// BLEU, and the figures that it is computed from.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BleuScore {
     pub(crate) score: f64,
@@ -57,14 +57,14 @@ pub(crate) fn bleu(output: &[u32], references: &[Vec<u32>], max_order: usize) ->
     BleuScore { score, precisions, brevity_penalty, output_tokens, reference_tokens }
 }
 
-/// The length of the reference that is closest to the output's; of two, the shorter one.
+/// The length of the reference that is closest to the output's; of two that are equally close, the shorter one.
 fn closest_length(output: usize, references: &[Vec<u32>]) -> usize {
     let lengths = references.iter().map(Vec::len);
     lengths.min_by_key(|length| (length.abs_diff(output), *length)).unwrap_or(0)
 }
 
-/// Runs of `order` tokens of the output that a reference has; each at most as often as the reference
-/// that has it most often.
+/// How many runs of `order` tokens the output shares with a reference. A repeated run counts at most as often as in the
+/// reference that has most of it.
 fn shared_runs(output: &[u32], references: &[Vec<u32>], order: usize) -> usize {
     let mut most: HashMap<&[u32], usize> = HashMap::new();
     for reference in references {

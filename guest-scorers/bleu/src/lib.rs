@@ -106,7 +106,7 @@ impl Bleu {
     }
 }
 
-/// The tokens of a text, each as the number that stands for it: runs of numbers are cheaper to compare.
+/// The tokens of a text, each replaced by a number: runs of numbers are cheaper to compare.
 fn numbers<'t>(text: &'t str, known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
     let tokens = text.split(is_space).filter(|token| !token.is_empty());
     tokens

@@ -62,7 +62,7 @@ fn a_length_without_a_shared_run_is_smoothed() {
 fn several_references_are_one_multi_reference_bleu() {
     let references = json!(["The cat sat on the mat", "There is a cat on the mat"]);
     close(value("The cat is on the mat", references), 0.397_635_364_383_525_37);
-    // Of two lengths that are equally near, the shorter one counts.
+    // Of two lengths that are equally close, the shorter one counts.
     close(value("a b c", json!(["a b", "a b c d"])), 1.0);
     let values = score(json!({"values": ["a b", "a b c d"]}), "a b c", json!("x"));
     close(values.score.unwrap(), 1.0);

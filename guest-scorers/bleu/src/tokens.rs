@@ -1,5 +1,5 @@
-//! The tokenizer of mteval-v13a, as sacrebleu has it: marks become separate tokens, but for those
-//! inside numbers. It knows no language.
+//! The tokenizer of mteval-v13a, as in sacrebleu: punctuation marks become separate tokens, except inside numbers. It
+//! knows no language.
 
 use scorebox_sdk_texts::python::is_space;
 
@@ -35,7 +35,7 @@ pub(crate) fn tokens(text: &str) -> String {
     )
 }
 
-/// ASCII's marks, without the apostrophe, the hyphen, the comma and the full stop.
+/// ASCII punctuation, without the apostrophe, the hyphen, the comma and the full stop.
 fn stands_alone(c: char) -> bool {
     c.is_ascii_punctuation() && !"'-,.".contains(c)
 }
@@ -44,7 +44,7 @@ fn is_stop(c: char) -> bool {
     c == '.' || c == ','
 }
 
-/// Replaces each pair of neighbours that matches, from the left; none overlaps the one before.
+/// Replaces each matching pair of neighbours from left to right, without overlaps.
 fn pairs(
     text: &str,
     matches: impl Fn(char, char) -> bool,
@@ -73,7 +73,7 @@ fn pairs(
 mod tests {
     use super::*;
 
-    /// Text, and what `Tokenizer13a` of sacrebleu 2.6.0 makes of it.
+    /// Texts, and the result of `Tokenizer13a` of sacrebleu 2.6.0.
     const TEXTS: &[(&str, &str)] = &[
         ("Hello, world!", "Hello , world !"),
         ("It's 3.14, or 1,000.5.", "It's 3.14 , or 1,000.5 ."),

@@ -1,4 +1,4 @@
-//! called-subagent: 1 if another agent was called. What that agent did is its own run.
+//! called-subagent: 1 if another agent was called. What that agent did is part of its own run.
 //!
 //! The rule is niceeval's `calledSubagent`.
 
@@ -162,7 +162,7 @@ mod tests {
         let score = |status: &str, answer: &str| {
             let config = json!({"name": "explore", "status": status});
             let scorer: CalledSubagent = scorebox_sdk::configure(config).unwrap();
-            // OpenAI's messages do not mark failures: the result shows it.
+            // OpenAI's messages do not mark failures, so the result must show it.
             let trace = json!([
                 {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function":
                     {"name": "Task", "arguments": "{\"subagent_type\": \"explore\"}"}}]},

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
-/// What a configuration may have in place of the ground truth.
+/// The keys of the configuration that replace the ground truth.
 const KEYS: &str = "`name`, `names` or `value`";
 
 /// Scores whether tools were called: the fraction of the named tools that were called as often as
@@ -137,7 +137,7 @@ impl Scorer for CalledTool {
         let checks = if self.names.is_empty() {
             let expected = ExpectedCalls::or_ground_truth(&self.expected, KEYS, case)?;
             let mut best = None;
-            // Nothing to call is a choice only if it is the only one: it asks for no check.
+            // An empty list is a choice only if it is the only one: it requires nothing.
             let choices = expected.alternatives();
             let any = choices.iter().any(|run| !run.calls.is_empty());
             for run in choices.iter().filter(|run| !any || !run.calls.is_empty()) {
@@ -166,13 +166,13 @@ impl CalledTool {
         self.status.is_none_or(|status| call.status() == status)
     }
 
-    /// The status that counts, as the end of a sentence.
+    /// The required status, as the end of a sentence.
     fn end(&self) -> String {
         let status = self.status.map(|status| format!(" with the status `{}`", status.name()));
         status.unwrap_or_default()
     }
 
-    /// One check: the tool of this name was called as often as it should be.
+    /// One check: the tool with this name was called as often as required.
     fn named(
         &self,
         name: &TextPattern,
@@ -200,7 +200,7 @@ impl CalledTool {
         if matching == 0
             && let Some(first) = named.first()
         {
-            // A call that lacks nothing but the status says more than the first one.
+            // A call that only has the wrong status explains more than the first one.
             let near = named.iter().find(|call| has_arguments(call)).unwrap_or(first);
             if self.arguments.is_some() {
                 let arguments = near.arguments.to_string();
@@ -214,7 +214,7 @@ impl CalledTool {
         checks.add_wanted(format!("called {name}"), holds, found, wanted);
     }
 
-    /// One check for every expected call: it has a call that no other expected call takes.
+    /// One check for every expected call: there is a call for it that no other expected call takes.
     fn expected(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Result<Checks, ScoreError> {
         let patterns = wanted.iter().map(|call| {
             let arguments = call.arguments.clone();

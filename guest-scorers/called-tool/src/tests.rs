@@ -76,7 +76,7 @@ fn arguments_match_in_part_or_exactly() {
 fn the_end_of_a_call_may_matter() {
     assert!(passes(json!({"name": "Bash", "status": "failed", "count": 1})));
     assert!(!passes(json!({"name": "book", "status": "succeeded"})));
-    // niceeval's words for two of them.
+    // niceeval's names for two of the statuses.
     assert!(passes(json!({"name": "Bash", "status": "completed", "count": 1})));
     assert!(passes(json!({"name": "book", "status": "pending"})));
 }
@@ -173,30 +173,30 @@ fn the_ground_truth_stands_in_for_names() {
     let pwd = json!({"name": "Bash", "arguments": {"command": "pwd -P"}});
     let cancel = json!({"name": "cancel", "arguments": {}});
     assert_eq!(of(json!([pwd, cancel]), json!({})), Some(0.5));
-    // One call is not two.
+    // One call does not count as two.
     assert_eq!(of(json!([pwd, pwd]), json!({})), Some(0.5));
     assert_eq!(of(json!(["Bash", "Bash", "book"]), json!({})), Some(1.0));
-    // The common name of a kind of tools is one here as well.
+    // The common name of a kind of tools is accepted here too.
     assert_eq!(of(json!(["shell", "Bash", "book"]), json!({})), Some(1.0));
     assert_eq!(of(json!(["shell", "shell", "shell"]), json!({})), Some(2.0 / 3.0));
-    // An array is as long as the call's.
+    // An array must have the same length as the call's.
     let seats = |seats: Value| json!([{"name": "book", "arguments": {"seats": seats}}]);
     assert_eq!(of(seats(json!([1, 2])), json!({})), Some(1.0));
     assert_eq!(of(seats(json!([1])), json!({})), Some(0.0));
-    // Of several lists the best counts.
+    // Of several lists, the best match counts.
     assert_eq!(of(json!([[cancel], [pwd]]), json!({})), Some(1.0));
-    // Nothing in a ground truth is an expression.
+    // Nothing in a ground truth is a regular expression.
     let literal = json!([{"name": "Bash", "arguments": {"command": {"regex": "pwd"}}}]);
     assert_eq!(of(literal, json!({})), Some(0.0));
     let part = json!([{"name": "Bash", "arguments": {"command": "npm i"}}]);
     assert_eq!(of(part.clone(), json!({})), Some(1.0));
     assert_eq!(of(part, json!({"match": "exact"})), Some(0.0));
     assert_eq!(of(json!([]), json!({})), None);
-    // A choice of nothing checks nothing.
+    // An empty choice checks nothing.
     assert_eq!(of(json!([[], ["Bash"]]), json!({})), Some(1.0));
     assert_eq!(of(json!([[], ["cancel"]]), json!({})), Some(0.0));
     assert_eq!(of(json!([[], []]), json!({})), None);
-    // The configuration takes the ground truth's place.
+    // The configuration replaces the ground truth.
     assert_eq!(of(json!([cancel]), json!({"value": [pwd]})), Some(1.0));
     assert_eq!(of(json!([cancel]), json!({"values": [["cancel"], ["book"]]})), Some(1.0));
     assert_eq!(of(json!([pwd, cancel]), json!({"negate": true})), Some(0.5));

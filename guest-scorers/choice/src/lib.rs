@@ -1,5 +1,5 @@
-//! choice: 1 if the choices that a model marks after `ANSWER:` are exactly the right ones, else 0. It
-//! gives nothing for a part of them, and does not read what the choices say.
+//! choice: 1 if the choices that a model marks after `ANSWER:` are exactly the right ones, else 0. It gives no partial
+//! credit, and does not read the texts of the choices.
 //!
 //! The marks are read as `multiple_choice` of Inspect 0.3.285 reads them, and compared as its `choice`
 //! does.
@@ -19,12 +19,11 @@ use serde_json::{Value, json};
 
 /// Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
 ///
-/// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER:
-/// A and C` and `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with
-/// `ANSWER:` and has nothing else on it counts, or else the last `ANSWER:`. If there is none, or a choice does not exist,
-/// nothing is marked. The right choices are the case's ground truth or the configured `value` or
-/// `values`, all of them together: `AC`, `A, C` or a list. An empty text means that nothing should
-/// be marked.
+/// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER: A and C` and
+/// `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with `ANSWER:` and has nothing else on
+/// it counts, or else the last `ANSWER:`. If there is none, or a choice does not exist, nothing is marked. The right
+/// choices are the case's ground truth or the configured `value` or `values`, all of them together: `AC`, `A, C` or a
+/// list. An empty text means that nothing should be marked.
 ///
 /// Equals Inspect's `choice` after `multiple_choice`, for multiple answers and for a single answer
 /// whose target is one letter. Deliberate differences: `ANSWERS:` is understood too, and a repeated
@@ -63,7 +62,7 @@ impl Default for Choices {
 pub struct Choice {
     /// How many choices there are.
     count: usize,
-    /// The places of the right choices, if they are configured.
+    /// The indices of the right choices, if they are configured.
     right: Option<BTreeSet<usize>>,
     negate: Negate,
 }
@@ -118,13 +117,13 @@ impl Scorer for Choice {
             .pass(marked == *right)
             .reason(reason)
             .meta(json!({ "marked": list(&marked), "right": list(&right) }));
-        // A label is short.
+        // The excerpt keeps the label short.
         let label = excerpt(&marked_names, 50);
         Ok(if marked.is_empty() { score } else { score.label(label) })
     }
 }
 
-/// The places of the right choices; an error names the part and says what is wrong with it.
+/// The indices of the right choices; an error names the part, and says what is wrong with it.
 fn right(accepted: &Accepted<'_>, count: usize) -> Result<BTreeSet<usize>, (String, String)> {
     let mut right = BTreeSet::new();
     for part in accepted.parts() {
@@ -139,7 +138,7 @@ fn right(accepted: &Accepted<'_>, count: usize) -> Result<BTreeSet<usize>, (Stri
     Ok(right)
 }
 
-/// The places of the choices that a text names: a number is one, of anything else each character.
+/// The indices of the choices that a text names: one for a number, else one for each character.
 fn named(text: &str, count: usize) -> Option<Vec<usize>> {
     let mut places = Vec::new();
     for token in text.split(|c: char| c == ',' || c.is_whitespace()) {
@@ -154,7 +153,7 @@ fn named(text: &str, count: usize) -> Option<Vec<usize>> {
     places.iter().all(|place| *place < count).then_some(places)
 }
 
-/// The place of a choice by its name.
+/// The index of a choice, by its name.
 fn place(name: &str) -> Option<usize> {
     match name.as_bytes() {
         [letter] if letter.is_ascii_alphabetic() => {
@@ -164,7 +163,7 @@ fn place(name: &str) -> Option<usize> {
     }
 }
 
-/// The name of a choice by its place.
+/// The name of a choice, by its index.
 fn name(place: usize) -> String {
     match u8::try_from(place) {
         Ok(place) if place < 26 => char::from(b'A' + place).to_string(),

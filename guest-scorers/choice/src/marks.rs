@@ -1,10 +1,10 @@
-//! Finds the choices that a model marks after `ANSWER:`. It knows no right ones.
+//! Finds the choices that a model marks after `ANSWER:`. Which ones are right is decided elsewhere.
 
 use std::collections::BTreeSet;
 
 use crate::place;
 
-/// The places of the marked choices, of `count`.
+/// The indices of the marked choices, of `count`.
 pub(crate) fn marks(text: &str, count: usize) -> BTreeSet<usize> {
     let text = without_brackets(&unwrapped(&unwrapped(text, "$"), "**"));
     let markers: Vec<Marker> = markers(&text).collect();
@@ -13,8 +13,8 @@ pub(crate) fn marks(text: &str, count: usize) -> BTreeSet<usize> {
     answer.map_or_else(BTreeSet::new, |answer| read(answer, count))
 }
 
-/// The answer to the last marker that is not in the answer to one before it: of `ANSWER: A, ANSWER: B`
-/// the first.
+/// The answer after the last marker that is not part of the answer to an earlier one: in `ANSWER: A, ANSWER: B` the
+/// first.
 fn last_anywhere<'t>(text: &'t str, markers: &[Marker]) -> Option<&'t str> {
     let mut last = None;
     let mut from = 0;
@@ -28,7 +28,7 @@ fn last_anywhere<'t>(text: &'t str, markers: &[Marker]) -> Option<&'t str> {
     last
 }
 
-/// `A, C`, `A and C`, `AC`; nothing if one of them does not exist.
+/// Reads `A, C`, `A and C` or `AC`; the result is empty if one of them does not exist.
 fn read(answer: &str, count: usize) -> BTreeSet<usize> {
     let answer = answer.trim().to_ascii_uppercase().replace(" AND ", ",").replace(' ', "");
     let exists = |name: &str| place(name).filter(|place| *place < count);
@@ -37,7 +37,7 @@ fn read(answer: &str, count: usize) -> BTreeSet<usize> {
     names.map(exists).collect::<Option<_>>().or_else(|| characters.collect()).unwrap_or_default()
 }
 
-/// `ANSWER:`, and where it begins and ends.
+/// The start and the end of an `ANSWER:`.
 struct Marker {
     start: usize,
     end: usize,
@@ -74,8 +74,8 @@ impl Marker {
         Some((answer, end))
     }
 
-    /// The letters, digits, spaces and commas after the marker, and what comes after them. If only
-    /// a space is there, the answer is empty.
+    /// The letters, digits, spaces and commas after the marker, and what comes after them. If there is only a space,
+    /// the answer is empty.
     fn answer<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let after = &text[self.end..];
         let start = after.trim_start();
@@ -88,7 +88,7 @@ impl Marker {
     }
 }
 
-/// What an answer is made of.
+/// Whether a character may be part of an answer.
 fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == ' ' || c == ','
 }
@@ -99,7 +99,7 @@ fn ends_line(text: &str) -> bool {
     rest.is_empty() || text[..text.len() - rest.len()].contains('\n')
 }
 
-/// Without the marks around what could be an answer: `**B**`, `$A, C$`.
+/// Removes the marks around what may be an answer: `**B**`, `$A, C$`.
 fn unwrapped(text: &str, mark: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -122,8 +122,8 @@ fn unwrapped(text: &str, mark: &str) -> String {
     kept + rest
 }
 
-/// `(A)` as `A`, if it comes after a colon, a comma or nothing, and before a comma, a full stop or
-/// the line's end.
+/// Replaces `(A)` with `A`, if it comes after a colon, a comma or nothing, and before a comma, a full stop or the end
+/// of the line.
 fn without_brackets(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
@@ -152,7 +152,7 @@ mod tests {
         marks(text, 4).into_iter().collect()
     }
 
-    // The marks: `parse_answers` of Inspect 0.3.285, with `multiple_correct`.
+    // The expected marks are from `parse_answers` of Inspect 0.3.285, with `multiple_correct`.
     #[test]
     fn marks_are_written_in_many_ways() {
         let cases: &[(&str, &[usize])] = &[

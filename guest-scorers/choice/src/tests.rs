@@ -1,4 +1,4 @@
-//! choice, as a specification. How marks are read is specified with their code.
+//! choice, as a specification. Reading marks is specified next to its code.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn the_right_choices_are_written_in_many_ways() {
 
 #[test]
 fn a_number_too_large_to_have_a_place_marks_nothing() {
-    // On 32 bits and on 64, the numbers whose place would come round to that of A.
+    // On 32 bits and on 64, the numbers whose index would wrap around to that of A.
     for number in [4_294_967_271, 18_446_744_073_709_551_591_u64] {
         assert!(!right(&format!("ANSWER: {number}"), json!("A")), "{number}");
     }

@@ -1,5 +1,5 @@
-//! chrf: how many runs of one to six characters the output and the reference text share, recall counting
-//! more than precision. It needs no words, so it suits languages with rich endings or without spaces.
+//! chrf: how many runs of one to six characters the output and the reference text share, recall counting more than
+//! precision. It needs no words, so it suits languages with many inflections or without spaces.
 //!
 //! score = (1 + β²) · precision · recall / (β² · precision + recall), where precision and recall are the
 //! means over all lengths of run that both texts have
@@ -53,7 +53,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// Beyond it only recall counts, and the arithmetic would leave its range.
+/// Above it, practically only recall counts, and the arithmetic would overflow.
 const MAX_BETA: f64 = 1000.0;
 
 fn six() -> u8 {

@@ -6,10 +6,10 @@ use std::hash::Hash;
 use scorebox_sdk_texts::python::is_space;
 use scorebox_sdk_texts::similarity::shared;
 
-/// A text, ready to be taken apart.
+/// A text, prepared for splitting into runs.
 pub(crate) struct RunsOf<'t> {
     text: Cow<'t, str>,
-    /// Where each character starts, and where the last one ends.
+    /// The start of each character, and the end of the last one.
     bounds: Vec<usize>,
     words: Vec<&'t str>,
 }
@@ -38,7 +38,7 @@ impl<'t> RunsOf<'t> {
     }
 }
 
-/// Words, with the one mark before or after each as a separate word.
+/// The words, with a single punctuation mark before or after each as a separate word.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
@@ -52,7 +52,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// How many runs two texts have, and how many in common.
+/// How many runs two texts have, and how many they share.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Runs {
     pub(crate) shared: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Runs {
     pub(crate) reference: usize,
 }
 
-/// Counts the shared runs; each as often as in the text that has it less often.
+/// Counts the shared runs. A repeated run counts as often as in the text that has fewer of it.
 pub(crate) fn compare<R: Eq + Hash>(output: &[R], reference: &[R]) -> Runs {
     let shared = shared(output, reference);
     Runs { shared, output: output.len(), reference: reference.len() }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_mark_beside_a_word_is_a_word() {
-        // As `_remove_punctuation` of sacrebleu, which takes one mark, and rather the last.
+        // As `_remove_punctuation` of sacrebleu does, which splits off one mark, preferably the last.
         assert_eq!(words("(hi) there! ... !"), ["(hi", ")", "there", "!", "..", ".", "!"]);
         assert_eq!(words("(hi naïve「x」"), ["(", "hi", "naïve「x」"]);
     }

@@ -1,5 +1,5 @@
-//! commands: how the commands ended that were recorded with the work: its tests, its build. Commands
-//! that the agent ran are in its trace (no-failed-commands).
+//! commands: how the recorded commands ended that were run on the work, such as its tests or its build. Commands that
+//! the agent ran are in its trace (no-failed-commands).
 //!
 //! score = checks that hold / all checks; a check is one command or pattern
 //!
@@ -14,7 +14,7 @@ use scorebox_sdk_workspace::{Command, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// How much of a command's last words goes into a reason, in characters.
+/// How much of the end of a command's output goes into a reason, in characters.
 const SAID: usize = 200;
 
 /// Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
@@ -141,7 +141,7 @@ fn line(command: &Command) -> String {
     excerpt(&command.command, 120).into_owned()
 }
 
-/// How a command ended, with its last words if it failed.
+/// How a command ended and, if it failed, the end of its output.
 fn why(command: &Command) -> String {
     let line = line(command);
     let ended = match command.exit_code {

@@ -1,4 +1,4 @@
-//! commands, as a specification. That a command succeeds when its exit code is 0 is niceeval's rule.
+//! commands, as a specification. That exit code 0 means success is niceeval's rule.
 
 use scorebox_sdk::Assertion;
 use scorebox_sdk::serde_json::Value;

@@ -1,16 +1,16 @@
-//! Finds objects and, if asked, lists of JSON in a text, the outermost ones, in order. It does not judge them.
+//! Finds the outermost objects and, if requested, lists of JSON in a text, in order. It does not judge them.
 
 use scorebox_sdk::ScoreError;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-/// How often each byte of a text may be read, on average: every brace may begin JSON that never ends.
+/// How often each byte of a text may be read, on average, because every brace may begin JSON that never ends.
 const READINGS: usize = 64;
 
 /// Bytes that may be read in addition, so that a short text is always searched to its end.
 const LEAST_BUDGET: usize = 16 << 20;
 
-/// The JSON in a text, found one after the other.
+/// Finds the JSON in a text, one value after the other.
 pub(crate) struct Found<'t> {
     text: &'t str,
     opening: &'static [char],
@@ -20,7 +20,7 @@ pub(crate) struct Found<'t> {
 }
 
 impl<'t> Found<'t> {
-    /// `lists`: lists are looked for as well.
+    /// Searches a text; with `lists`, for lists as well.
     pub(crate) fn new(text: &'t str, lists: bool) -> Self {
         let opening: &[char] = if lists { &['{', '['] } else { &['{'] };
         let budget = text.len().saturating_mul(READINGS).saturating_add(LEAST_BUDGET);
@@ -36,7 +36,7 @@ impl<'t> Found<'t> {
         while let Some(offset) = self.text[self.next..].find(self.opening) {
             self.start = self.next + offset;
             let rest = &self.text[self.start..];
-            // This reading is not bounded in depth.
+            // Skipping a value has no limit of nesting.
             let mut reader = Deserializer::from_str(rest).into_iter::<IgnoredAny>();
             let (read, json) = match reader.next() {
                 Some(Ok(IgnoredAny)) => (reader.byte_offset(), Some(&rest[..reader.byte_offset()])),
@@ -56,7 +56,7 @@ impl<'t> Found<'t> {
         Ok(None)
     }
 
-    /// Where the JSON that was found last starts, in bytes.
+    /// The start of the JSON that was found last, in bytes.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
@@ -67,7 +67,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// The byte at a line and column, both from 1.
+/// The byte offset of a line and column, both counted from 1.
 fn place(text: &str, line: usize, column: usize) -> usize {
     let lines_before = text.split_inclusive('\n').take(line.saturating_sub(1));
     let before: usize = lines_before.map(str::len).sum();

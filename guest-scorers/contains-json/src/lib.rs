@@ -61,7 +61,7 @@ impl Scorer for ContainsJson {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
         let output = output.text()?;
-        // Without a schema lists do not count, and the objects in them are found by themselves.
+        // Without a schema, lists do not count, and the objects in them are found separately.
         let mut found = Found::new(&output, self.schema.is_some());
         let mut problem = None;
         while let Some(json) = found.next()? {
@@ -77,7 +77,7 @@ impl Scorer for ContainsJson {
                         .meta(json!({ "at": at, "length": json.chars().count() })));
                 }
                 Some(wrong) => {
-                    // Inside a list there may be an object that matches.
+                    // A list may contain an object that matches.
                     if json.starts_with('[') {
                         found.look_inside();
                     }

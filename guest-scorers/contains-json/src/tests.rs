@@ -82,11 +82,11 @@ fn prose_in_braces_is_not_json() {
 fn a_list_counts_only_with_a_schema() {
     assert!(!contains(json!({}), "as shown in [1]"));
     assert!(contains(json!({"schema": {"type": "array"}}), "as shown in [1]"));
-    // An object inside a list is one, also inside a text in it.
+    // An object inside a list counts, even in the middle of a text.
     assert!(contains(json!({}), "[{\"a\": 1}]"));
     assert!(contains(json!({}), "[\"{}\"]"));
     assert!(contains(json!({"schema": place()}), "[[{\"latitude\": 1, \"longitude\": 2}]]"));
-    // Inside an object nothing is looked for.
+    // The inside of an object is not searched.
     let inner = "{\"place\": {\"latitude\": 1, \"longitude\": 2}}";
     assert!(!contains(json!({"schema": place()}), inner));
 }

@@ -1,5 +1,5 @@
-//! contains: 1 if the output has the expected texts in it, else 0. It matches plain text; it knows
-//! no patterns (see regex) and no words (see keyword-coverage).
+//! contains: 1 if the output contains the expected texts, else 0. It matches plain text; it knows no patterns (see
+//! regex) and no words (see keyword-coverage).
 //!
 //! The rules are those of promptfoo's `contains` family and of `includes` in Inspect.
 
@@ -21,7 +21,7 @@ const SHOWN: usize = 100;
 /// How much of a text `meta` shows, in characters.
 const SHOWN_LENGTH: usize = 80;
 
-/// How much room a reason gets at first, in bytes: as much as most take.
+/// The initial capacity of a reason, in bytes: enough for most.
 const USUAL_REASON: usize = 64;
 
 /// Scores 1 if the output contains the expected texts, else 0.
@@ -50,8 +50,8 @@ pub struct Config {
     ignore_case: bool,
     #[serde(default)]
     negate: Negate,
-    /// The text to look for, in place of the ground truth; not empty, and no list: a list of texts is `values`, and
-    /// `values` with a list in it looks for that list's JSON text.
+    /// The text to look for, in place of the ground truth; not empty, and not a list. For a list of texts use `values`;
+    /// a list inside `values` is searched for as its JSON text.
     #[serde(default)]
     value: ExpectedValue,
     /// The texts to look for, in place of the ground truth: a list, or one text with commas between
@@ -190,7 +190,7 @@ fn shown<'t>(texts: &'t [Cow<'_, str>]) -> impl Iterator<Item = Cow<'t, str>> {
 }
 
 fn reason(found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {
-    // Put together without the machinery of formatting, which would take longer than the search.
+    // Built without the formatting machinery, which would take longer than the search.
     let mut reason = String::with_capacity(USUAL_REASON);
     for (title, texts) in [("found ", found), ("missing ", missing)] {
         if texts.is_empty() {

@@ -1,10 +1,9 @@
-//! Splits a text with commas in it into texts. It judges nothing.
+//! Splits a text at its commas. It judges nothing.
 
 use serde_json::Value;
 
-/// The texts between commas, without the white space around them. In double quotes a text may hold
-/// commas and be empty; `\\"` and `""` are a quote there, and `\\\\` a backslash. Nothing between two
-/// commas is not a text.
+/// The texts between commas, without the white space around them. In double quotes, a text may contain commas or be
+/// empty; `\\"` and `""` are a quote there, and `\\\\` a backslash. Empty text between two commas is skipped.
 pub(crate) fn split(text: &str) -> Result<Vec<Value>, String> {
     let mut texts = Vec::new();
     let mut rest = text.trim_start_matches(between);
@@ -30,7 +29,7 @@ fn between(c: char) -> bool {
     c == ',' || c.is_whitespace()
 }
 
-/// What stands in quotes, and what comes after them.
+/// The text in quotes, and what comes after it.
 fn unquote(text: &str) -> Result<(String, &str), String> {
     let mut content = String::new();
     let mut rest = text.chars();

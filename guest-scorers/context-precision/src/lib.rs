@@ -1,5 +1,5 @@
-//! context-precision: a judge says of each retrieved document whether it is useful for the answer; early
-//! useful documents count more.
+//! context-precision: a judge says for each retrieved document whether it is useful for the answer; useful documents
+//! count more if they come early.
 //!
 //! score = sum over useful documents of (useful documents up to its rank / its rank) / useful documents; 0
 //! if none is useful, or nothing was retrieved

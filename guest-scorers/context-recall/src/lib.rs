@@ -1,10 +1,10 @@
-//! context-recall: a judge breaks the expected answer into statements, and says of each whether the context
-//! supports it.
+//! context-recall: a judge breaks the expected answer into statements, and says for each whether the context supports
+//! it.
 //!
 //! score = supported statements / statements; 0 if nothing was retrieved
 //!
-//! The formula is that of RAGAS' `LLMContextRecall` (0.4.3) and autoevals' `ContextRecall`; the prompt is
-//! our own. An answer without statements is unreadable here; RAGAS gives no number then, autoevals 0.
+//! The formula is that of RAGAS' `LLMContextRecall` (0.4.3) and autoevals' `ContextRecall`; the prompt is our own. An
+//! answer without statements is unreadable here; in that case, RAGAS gives no number, and autoevals gives 0.
 
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,

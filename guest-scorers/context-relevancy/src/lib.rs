@@ -1,12 +1,12 @@
-//! context-relevancy: a judge copies out of the context the sentences that are needed to answer the
-//! question.
+//! context-relevancy: a judge copies the sentences from the context that are needed to answer the question.
 //!
 //! score = characters of the context that these sentences cover / characters of the context; 0 if nothing was
 //! retrieved
 //!
 //! The formula is that of autoevals' `ContextRelevancy` (commit edfa259); the prompt is our own. Deliberate
-//! differences: autoevals also counts sentences that are not in the context, and those that it is given twice or that
-//! overlap as often as they come; here what the context says counts, once, and `meta.notInContext` has the others.
+//! differences: autoevals also counts sentences that are not in the context, and counts repeated or overlapping
+//! sentences several times; here, each character of the context counts once, and `meta.notInContext` has the other
+//! sentences.
 
 use std::ops::Range;
 
@@ -99,12 +99,12 @@ impl Scorer for ContextRelevancy {
     }
 }
 
-/// Where a sentence stands in the context first.
+/// The first occurrence of a sentence in the context.
 fn place(context: &str, sentence: &str) -> Option<Range<usize>> {
     context.find(sentence).map(|start| start..start + sentence.len())
 }
 
-/// How many characters stand in at least one of the ranges.
+/// How many characters are in at least one of the ranges.
 fn covered(context: &str, mut ranges: Vec<Range<usize>>) -> usize {
     ranges.sort_unstable_by_key(|range| range.start);
     let (mut characters, mut until) = (0, 0);

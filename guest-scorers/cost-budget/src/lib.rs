@@ -1,9 +1,9 @@
-//! cost-budget: whether the task kept to its budget of money. It reads the cost of the case or
-//! of its trace, or computes it from the tokens and a table of prices; it knows no prices itself.
+//! cost-budget: whether the task stayed within its cost budget. It reads the cost from the case or its trace, or
+//! computes it from the tokens and a table of prices; it knows no prices itself.
 //!
-//! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
-//! cost = (input tokens · input price + output tokens · output price) / 1 000 000, where the tokens that were read from a
-//! cache or written to one have prices of their own, and what a total has beyond all of them is output; sums are those of
+//! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost; cost = (input tokens
+//! · input price + output tokens · output price) / 1 000 000, where tokens that were read from a cache or written to
+//! one have separate prices, and the part of a total beyond all of these counts as output; sums are computed as
 //! decimals
 //!
 //! The rule is that of niceeval's `maxCost`, which is hard.
@@ -21,14 +21,13 @@ use serde_json::json;
 /// Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode`
 /// `proportional`, budget divided by cost (twice the budget is 0.5).
 ///
-/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices`
-/// of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or
-/// the tokens that its trace states are used, also those read from a cache and written to one. If
-/// `prices` has no `cacheRead` or `cacheWrite` for them, they cost as much as input, and the reason
-/// says so. A case's own `usage` has no such tokens: if it has no cost, and the trace states some, the trace counts. If its `totalTokens` are more
-/// than input and output together, the rest costs as much as output (some models count their thinking
-/// in the total only), and the reason says so. A hard requirement: a gate that only 1 passes, unless
-/// the suite sets another threshold.
+/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model that
+/// `metadata.model` of the case names. If the case has no `usage`, the cost or the tokens that its trace states are
+/// used, also those read from a cache and written to one. If `prices` has no `cacheRead` or `cacheWrite` for them, they
+/// cost as much as input, and the reason says so. A case's own `usage` has no such tokens: if it has no cost, and the
+/// trace states some, the trace counts. If its `totalTokens` are more than input and output together, the rest costs as
+/// much as output (some models count their thinking in the total only), and the reason says so. A hard requirement: a
+/// gate that only 1 passes, unless the suite sets another threshold.
 ///
 /// Equals niceeval's `maxCost`, which also sees the tokens of a cache in a case's own `usage`: for the same
 /// cost, state `costUsd`, or give the usage in a trace.
@@ -139,7 +138,7 @@ impl Scorer for CostBudget {
     }
 }
 
-/// A cost with four places, or with all if the four do not show that it is beyond the budget.
+/// A cost with four decimal places, or with all if four do not show that it exceeds the budget.
 fn shown(cost: f64, max: f64) -> String {
     let rounded = format!("{cost:.4}");
     let is_beyond = rounded.parse::<f64>().is_ok_and(|rounded| rounded > max);
@@ -156,7 +155,7 @@ impl CostBudget {
         }
         let named = match (&self.model, case.metadata()) {
             (Some(model), _) => Some(model.clone()),
-            // A list would be read by position.
+            // serde would read a list as the fields in order.
             (None, Some(metadata)) if metadata.kind() != "an object" => {
                 return Err(metadata.should_be("an object"));
             }
@@ -200,7 +199,7 @@ impl Price {
         Ok(decimal(cost / 1e6))
     }
 
-    /// The tokens that have no price of their own, as the end of a sentence.
+    /// The tokens without a separate price, as the end of a sentence.
     fn unpriced(self, usage: &Usage) -> String {
         let mut words = String::new();
         for (tokens, price, what) in [
@@ -224,7 +223,7 @@ impl Price {
     }
 }
 
-/// What the total has beyond input, cache and output, if it is known.
+/// The part of the total beyond input, cache and output, if it is known.
 fn uncounted(usage: &Usage) -> Option<u64> {
     let beside = usage.cache_read_tokens.unwrap_or(0);
     let beside = beside.saturating_sub(usage.cached_input_tokens.unwrap_or(0));

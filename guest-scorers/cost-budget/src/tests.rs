@@ -178,7 +178,7 @@ fn without_usage_the_cost_is_the_one_that_the_trace_states() {
     assert_eq!(run(prices(), &case).unwrap().meta_value().unwrap()["costUsd"], json!(0.75));
 }
 
-/// Two answers of a Claude Code session, nearly all of whose prompts are in the cache.
+/// Two answers of a Claude Code session; nearly all of the prompts come from the cache.
 fn session() -> Case {
     let answer = |id: &str| {
         json!({"type": "assistant", "session_id": "s", "message": {"id": id, "role": "assistant",
@@ -245,7 +245,7 @@ fn thinking_that_is_counted_beside_the_answer_is_paid_as_output() {
         assert_eq!(score.score, Some(0.0));
         assert_eq!(score.reason.as_deref(), Some("$10.0020 of at most $1"));
     }
-    // In a case's own usage only the total shows it.
+    // In a case's own usage, only the total shows it.
     let total = Usage { total_tokens: Some(1_001_100), ..tokens(1000, 100) };
     assert_eq!(
         score(prices(), total).reason.as_deref(),

@@ -1,5 +1,5 @@
-//! diff: what the changes of the work have in them and have not: secrets, inline styles, a line that
-//! had to come. It does not say which files may change (files).
+//! diff: what the changes of the work must and must not contain, such as secrets, inline styles or a required line.
+//! Which files may change is up to the scorer files.
 //!
 //! score = checks that hold / all checks; a check is `isEmpty`, or one expression
 //!
@@ -152,7 +152,7 @@ impl Scorer for Diff {
 }
 
 impl Diff {
-    /// That an expression is not found means nothing if nothing was searched.
+    /// If nothing was searched, not finding an expression means nothing.
     fn require_changes(&self, workspace: &Workspace, changes: &[&File]) -> Result<(), ScoreError> {
         let is_open = |file: &&&File| {
             let is_deleted = file.status() == Some(FileStatus::Deleted);
@@ -166,7 +166,7 @@ impl Diff {
         )))
     }
 
-    /// What is searched of one file.
+    /// The texts to search for one file.
     fn texts(&self, workspace: &Workspace, file: &File) -> Vec<String> {
         let Some(change) = self.change() else {
             let mut texts = vec![file.path().to_owned()];
@@ -195,8 +195,8 @@ impl Diff {
         }
     }
 
-    /// The file, and the first changed line of it that matches by itself. Not the text: it may be a
-    /// secret.
+    /// The file, and the number of its first changed line that matches by itself. It does not quote the text, which may
+    /// be a secret.
     fn place(&self, workspace: &Workspace, file: &File, pattern: &Pattern) -> String {
         let path = format!("`{}`", excerpt(file.path(), 120));
         let lines = workspace.changed_lines(file);

@@ -1,4 +1,4 @@
-//! Compiles an expression within bounds. It only says whether the expression matches.
+//! Compiles an expression within limits. What it is searched in is decided elsewhere.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use scorebox_sdk::{ConfigError, excerpt};
 
 /// The longest expression, in bytes.
 const PATTERN_LIMIT: usize = 10_000;
-/// The largest compiled expression, in bytes. It is part of the memory that every score starts from.
+/// The largest compiled expression, in bytes, because it is part of the memory that every score starts from.
 const COMPILED_LIMIT: usize = 4 << 20;
-/// How deep groups may nest: the compiler recurses.
+/// How deeply groups may be nested, because the compiler recurses.
 const NEST_LIMIT: u32 = 50;
 
-/// A compiled expression, and how it was written.
+/// A compiled expression, and its source.
 pub(crate) struct Pattern {
     written: String,
     regex: meta::Regex,
 }
 
 impl Pattern {
-    /// Compiles what stands in the configuration under `key`.
+    /// Compiles the expressions that the configuration has under `key`.
     pub(crate) fn compile_all(key: &str, written: &[String]) -> Result<Vec<Self>, ConfigError> {
         let compile = |(index, written): (usize, &String)| {
             Self::new(written).map_err(|why| ConfigError::new(format!("{key}[{index}]"), why))
@@ -44,7 +44,7 @@ impl Pattern {
                     format!("is too large: compiled it takes more than {limit} bytes")
                 }
                 (_, Some(syntax)) => {
-                    // The last line of the parser's drawing says what is wrong.
+                    // The last line of the parser's message says what is wrong; the others draw the place.
                     let text = syntax.to_string();
                     let why = text.lines().last().unwrap_or_default();
                     format!(

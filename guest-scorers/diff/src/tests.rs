@@ -78,7 +78,7 @@ fn some_files_may_be_left_out() {
 
 #[test]
 fn where_there_is_only_content_it_is_searched_as_in_niceeval() {
-    // niceeval: `notInDiff` tests paths and contents of generated files, and paths of deleted ones.
+    // In niceeval, `notInDiff` tests the paths and contents of generated files, and the paths of deleted ones.
     let files = json!({"files": [
         {"path": "a.tsx", "status": "modified", "content": "x\n<div style={{ top: 0 }}/>\n"},
         {"path": "secret.env", "status": "deleted"},
@@ -123,7 +123,7 @@ fn a_change_without_content_is_an_error() {
     );
     let seen = json!([{"path": "a", "status": "deleted"}, {"path": "b.png", "status": "added"}]);
     assert_eq!(score(seen).unwrap().score, Some(1.0));
-    // Of a deleted file the path says enough, but not which lines were removed.
+    // For a deleted file the path is known, but not which lines were removed.
     let removed = json!({"mustNotMatch": ["sk-"], "lines": "removed"});
     let scorer: Diff = scorebox_sdk::configure(removed).unwrap();
     let metadata = json!({"workspace": {"files": [{"path": "a", "status": "deleted"}]}});

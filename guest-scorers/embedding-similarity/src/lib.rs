@@ -1,5 +1,5 @@
-//! embedding-similarity: how close in meaning the output is to the expected text, by the cosine of their
-//! embeddings. No judge is asked, only a model for embeddings. For similarity in letters see levenshtein.
+//! embedding-similarity: how close in meaning the output is to the expected text, by the cosine of their embeddings. It
+//! asks an embedding model, but no judge. For similarity in letters see levenshtein.
 //!
 //! score = (cosine - expectedMin) / (1 - expectedMin), at least 0
 //!

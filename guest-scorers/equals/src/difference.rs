@@ -1,16 +1,16 @@
-//! Finds the first place where two values differ. It knows no options.
+//! Finds the first place where two values differ. It applies no options.
 
 use scorebox_sdk::{equal, excerpt};
 use serde_json::Value;
 
-/// The first place where two values differ, and what is there.
+/// The first place where two values differ, and both values there.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Difference {
     /// Keys and indices that lead there.
     pub(crate) path: Vec<Value>,
-    /// What the output has there; `None` if it has nothing.
+    /// The output's value there; `None` if it has none.
     found: Option<String>,
-    /// What was expected there; `None` if nothing was.
+    /// The expected value there; `None` if there is none.
     expected: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Difference {
     }
 }
 
-/// The first difference, if there is one; keys in order, then indices.
+/// The first difference, if there is one; keys are compared in order, then indices.
 pub(crate) fn first_difference(mut output: &Value, mut expected: &Value) -> Difference {
     let mut path = Vec::new();
     loop {

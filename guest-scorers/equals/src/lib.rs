@@ -1,5 +1,5 @@
-//! equals: 1 if the output deeply equals the expected value, else 0, naming the first place that
-//! differs. It weighs nothing: for how much differs see json-diff, for texts with options exact-match.
+//! equals: 1 if the output deeply equals the expected value, else 0, naming the first place that differs. It gives no
+//! partial credit: for that see json-diff, for texts with options see exact-match.
 
 mod difference;
 
@@ -103,7 +103,7 @@ impl Equals {
         equal(&output, &expected)
     }
 
-    /// Both values, with a text's content in its place where it is compared with something else.
+    /// Both values; a text is replaced by its content if it is compared with something else.
     fn alike(&self, output: &Value, expected: &Value) -> (Value, Value) {
         let read = |text: &Value, other: &Value| match text {
             Value::String(text) if self.parse == Parse::Auto => content(text, other),
@@ -116,7 +116,7 @@ impl Equals {
     }
 }
 
-/// What a text holds, if it is of the kind of the other value.
+/// The content of a text, if it has the same kind as the other value.
 fn content(text: &str, other: &Value) -> Option<Value> {
     match other {
         Value::Object(_) | Value::Array(_) => serde_json::from_str(text).ok().filter(is_container),
@@ -129,8 +129,8 @@ fn is_container(value: &Value) -> bool {
     value.is_object() || value.is_array()
 }
 
-/// A number or a boolean as JSON, as JavaScript writes it: a whole number has no point, also if it
-/// was written with one.
+/// A number or a boolean as JavaScript writes it in JSON: a whole number has no decimal point, even if it was written
+/// with one.
 fn scalar_text(value: &Value) -> String {
     match value.as_f64() {
         Some(whole) if value.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e21 => {

@@ -34,11 +34,11 @@ fn a_text_that_holds_an_object_or_a_list_is_compared_by_its_content() {
     // Either side may be the text.
     assert!(equals(json!({"a": 1, "b": 2}), json!("{\"b\": 2, \"a\": 1}")));
     assert!(equals(json!(" [1, 2] "), json!([[1, 2], "x"])));
-    // Numbers are read exactly, also one that a fast reader takes for its neighbour.
+    // Numbers are read exactly, even one that a fast reader would round to its neighbour.
     assert!(equals(json!(0.9452706955539223), json!("0.9452706955539223")));
     let never = score(json!({"parse": "never"}), json!("{\"a\":1}"), json!({"a": 1}));
     assert_eq!(never.score, Some(0.0));
-    // Two texts are texts.
+    // Two texts are compared as texts.
     assert!(!equals(json!("{\"a\": 1}"), json!("{\"a\":1}")));
 }
 

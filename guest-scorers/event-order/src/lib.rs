@@ -1,4 +1,4 @@
-//! event-order: 1 if events happened in an order. For the order of tools see tool-order.
+//! event-order: 1 if events happened in a given order. For the order of tools see tool-order.
 //!
 //! The rule is niceeval's `eventOrder`.
 

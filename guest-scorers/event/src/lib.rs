@@ -1,5 +1,5 @@
-//! event: 1 if an event happened in the run. It is the low-level way to ask; for tools, skills
-//! and agents there are scorers that know them.
+//! event: 1 if an event happened in the run. This is the low-level way to ask; for tools, skills and agents there are
+//! specialised scorers.
 //!
 //! The rule is niceeval's `event`.
 
@@ -17,11 +17,11 @@ const SHOWN: usize = 100;
 /// Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default
 /// at least once), else 0.
 ///
-/// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`,
-/// `action.called`, `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`,
-/// `input.requested`, `input.answered`, `compaction`, `error`), or the trace's own
-/// (`function_call`, `tool_use`, Inspect's `model` …), under which an item counts once; `meta.types` lists those of the trace. Regular expressions have the syntax of
-/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `event`.
+/// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`, `action.called`,
+/// `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`,
+/// `compaction`, `error`), or the trace's own (`function_call`, `tool_use`, Inspect's `model` …), under which an item
+/// counts once; `meta.types` lists those of the trace. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
+/// `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

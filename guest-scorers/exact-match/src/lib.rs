@@ -120,10 +120,10 @@ impl Scorer for ExactMatch {
     }
 }
 
-/// An answer as it is compared.
+/// An answer, prepared for comparison.
 struct Answer {
     value: Value,
-    /// The object, list or number that the answer holds as a string.
+    /// The object, list or number that the answer contains as text.
     parsed: Option<Value>,
 }
 
@@ -131,7 +131,7 @@ impl ExactMatch {
     fn read(&self, part: &Part<'_>) -> Result<Answer, ScoreError> {
         let value = part.value()?;
         let parsed = match &value {
-            // Read as a part is, by code that is in the component anyway.
+            // Read like a part of a case, because that code is in the component anyway.
             Value::String(text) if self.parse_json => {
                 Part::new(part.name(), text.as_str()).value().ok()
             }
@@ -139,7 +139,7 @@ impl ExactMatch {
         };
         let counts = |value: &Value| is_structure(value) || value.is_number();
         let parsed = parsed.filter(counts).map(|value| self.normalize(value));
-        // All modes but strict compare texts, so that `42` is the same as `"42"`.
+        // All modes except strict compare texts, so that `42` is the same as `"42"`.
         let value = if self.mode == Mode::Strict || is_structure(&value) {
             value
         } else {
@@ -196,7 +196,7 @@ fn is_structure(value: &Value) -> bool {
 fn reason(case: &Case, accepted: &Accepted<'_>, equals: bool) -> String {
     let output = case.output();
     let output = output.excerpt();
-    // Put together without the machinery of formatting, which would take longer than comparing.
+    // Built without the formatting machinery, which would take longer than comparing.
     if equals {
         return [&output, " equals the expected answer"].concat();
     }

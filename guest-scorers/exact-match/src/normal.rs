@@ -1,11 +1,11 @@
-//! The words of an answer, as DROP's evaluation parts them. It compares nothing.
+//! Splits an answer into words as DROP's evaluation does. It compares nothing.
 
 use caseless::default_case_fold_str;
 use scorebox_sdk_texts::normal::inspect_word;
 use scorebox_sdk_texts::python::is_space;
 
-/// DROP's: the words between spaces and hyphens, each like SQuAD's, but a number as a number. An answer of
-/// articles and punctuation alone (`A`, `+`) stays as it is, or all such answers would be the same.
+/// DROP's words: they are between spaces and hyphens, each normalized as in SQuAD, except that a number stays a number.
+/// An answer of only articles and punctuation (`A`, `+`) stays as it is, or all such answers would be the same.
 pub(crate) fn words(text: &str) -> String {
     let folded =
         if text.is_ascii() { text.to_ascii_lowercase() } else { default_case_fold_str(text) };
@@ -18,7 +18,7 @@ pub(crate) fn words(text: &str) -> String {
 mod tests {
     use super::*;
 
-    // The values on the right: `_normalize` of Inspect 0.3.285, with its `1e+16` as `1e16`.
+    // The values on the right are from `_normalize` of Inspect 0.3.285, with its `1e+16` written as `1e16`.
     #[test]
     fn words_are_parted_by_hyphens_and_numbers_are_numbers() {
         let cases = [
@@ -43,7 +43,7 @@ mod tests {
         }
     }
 
-    // Of these, Inspect leaves nothing.
+    // Inspect leaves nothing of these.
     #[test]
     fn an_answer_without_other_words_stays_as_it_is() {
         let cases = [(" A\n", "a"), ("the a-an", "the a-an"), ("+", "+"), (" \t", "")];

@@ -68,7 +68,7 @@ fn normalized_leaves_out_case_punctuation_articles_and_spaces() {
     assert!(!matches(config.clone(), json!("the tower of Paris"), json!("tower Paris")));
     assert!(matches(config.clone(), json!(42), json!("42.")));
     assert!(matches(config.clone(), json!({"a": "The cat"}), json!({"a": "cat"})));
-    // SQuAD's own: nothing equals nothing, and a point is punctuation.
+    // As in SQuAD, an empty answer equals an empty one, and a decimal point is punctuation.
     assert!(matches(config.clone(), json!("the"), json!("")));
     assert!(matches(config, json!("3.14"), json!("314")));
 }
@@ -101,7 +101,7 @@ fn words_of_nothing_but_articles_and_punctuation_are_compared_as_they_are() {
     assert!(!matches(config, json!(" "), json!("")));
 }
 
-// The values: autoevals 0.4.1, `ExactMatch`.
+// The values are from `ExactMatch` of autoevals 0.4.1.
 #[test]
 fn a_string_may_be_read_as_the_json_that_it_holds() {
     let config = json!({"parseJson": true});
@@ -115,7 +115,7 @@ fn a_string_may_be_read_as_the_json_that_it_holds() {
     assert!(!matches(config.clone(), json!("{\"a\": "), json!({"a": 1})));
     let folded = json!({"parseJson": true, "ignoreCase": true});
     assert!(matches(folded, json!("{\"K\": \"YES\"}"), json!({"K": "yes"})));
-    // On purpose unlike autoevals: numbers by value, and no boolean is a string.
+    // Deliberately unlike autoevals: numbers compare by value, and no boolean is a string.
     assert!(matches(config.clone(), json!("1.0"), json!(1)));
     assert!(!matches(config.clone(), json!("true"), json!(true)));
     assert!(!matches(config, json!("[\"1\"]"), json!([1])));

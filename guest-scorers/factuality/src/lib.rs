@@ -62,7 +62,7 @@ const JUDGE: Classifier = Classifier {
 
 /// The scorer, made from its [`Config`].
 pub struct Factuality {
-    /// As JSON.
+    /// The expert's answer, as JSON.
     value: Option<String>,
     settings: Settings,
 }

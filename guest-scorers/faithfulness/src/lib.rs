@@ -1,5 +1,5 @@
-//! faithfulness: a judge says how far a context supports what an output claims or, without a context,
-//! whether the output agrees with itself. Whether the claims are true does not count; see factuality.
+//! faithfulness: a judge says how far a context supports what an output claims or, without a context, whether the
+//! output agrees with itself. Whether the claims are true is up to factuality.
 //!
 //! score = the judge's number, 0 (entirely fabricated) to 1 (completely faithful)
 //!

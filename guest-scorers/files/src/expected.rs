@@ -1,10 +1,10 @@
-//! What is expected of a workspace's files, and whether it came so. It reads no workspace.
+//! What is expected of a workspace's files, and whether it holds. It reads no workspace.
 
 use scorebox_sdk::{Checks, Part, ScoreError, excerpt};
 use scorebox_sdk_workspace::{File, FileStatus, PathPattern, PathPatterns};
 use serde::Deserialize;
 
-/// What is expected, ready to be checked.
+/// What is expected, prepared for checking.
 #[derive(Default)]
 pub(crate) struct Expected {
     pub(crate) changed: PathPatterns,
@@ -14,7 +14,7 @@ pub(crate) struct Expected {
     pub(crate) only: PathPatterns,
 }
 
-/// The ground truth: the keys of the configuration.
+/// The ground truth, with the keys of the configuration.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 struct Truth {
@@ -29,7 +29,7 @@ impl Expected {
     /// Reads a ground truth.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if it is neither paths nor an object of them.
+    /// [`ScoreError::InvalidInput`] if it is not a path, a list of paths or an object of such lists.
     pub(crate) fn of(truth: &Part<'_>) -> Result<Self, ScoreError> {
         let Truth { changed, added, deleted, untouched, only } = match truth.kind() {
             "an object" => truth.read()?,
@@ -60,7 +60,7 @@ impl Expected {
         [changed, added, deleted, untouched, only].iter().all(|patterns| patterns.is_empty())
     }
 
-    /// One check for each pattern, and one for all of `only`.
+    /// One check for each pattern, and one for all of `only` together.
     pub(crate) fn check(&self, changes: &[&File]) -> Checks {
         let mut checks = Checks::default();
         met(&mut checks, &self.changed, "changed", changes, |pattern, file| {
@@ -78,7 +78,7 @@ impl Expected {
     }
 }
 
-/// Each pattern is met by one file at least.
+/// Checks that each pattern matches at least one file.
 fn met(
     checks: &mut Checks,
     wanted: &PathPatterns,
@@ -96,8 +96,8 @@ fn met(
     }
 }
 
-/// Each pattern is met by no file, neither by its old path nor by its new one. A folder that is named
-/// without a `/` after it is left alone only if all in it is.
+/// Checks that each pattern matches no file, by its old or its new path. The name of a folder without a trailing `/`
+/// covers everything in it.
 fn untouched(checks: &mut Checks, unwanted: &PathPatterns, changes: &[&File]) {
     for pattern in unwanted.iter() {
         let touched = changes.iter().find(|file| {
@@ -111,7 +111,7 @@ fn untouched(checks: &mut Checks, unwanted: &PathPatterns, changes: &[&File]) {
     }
 }
 
-/// All files meet one of the patterns, if there are any.
+/// Checks that all files match one of the patterns, if there are any.
 fn nothing_else(checks: &mut Checks, only: &PathPatterns, changes: &[&File]) {
     if only.is_empty() {
         return;
@@ -131,13 +131,13 @@ fn nothing_else(checks: &mut Checks, only: &PathPatterns, changes: &[&File]) {
     checks.add(format!("only {} was touched", named.join(", ")), outside.is_empty(), reason);
 }
 
-/// Whether there is a file that was not there, or not so.
+/// Whether the file is new or different.
 pub(crate) fn is_changed(file: &File) -> bool {
     use FileStatus::{Added, Modified, Renamed};
     matches!(file.status(), Some(Added | Modified | Renamed))
 }
 
-/// The path at which there is no longer a file.
+/// The path where there is no longer a file.
 fn gone(file: &File) -> Option<&str> {
     match file.status() {
         Some(FileStatus::Deleted) => Some(file.path()),

@@ -21,11 +21,11 @@ const SHOWN: usize = 100;
 /// Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each
 /// path or glob is a check.
 ///
-/// A glob needs at least one matching file. `*` stops at `/`, `**` does not, and `src/` is all in that
-/// folder. A renamed file counts as changed under its new path and as deleted under its old one. Without any key, the ground
-/// truth says what is expected: an object with these keys, or the paths that must change. If it
-/// expects nothing, the result is not-applicable. The workspace is part of the case's data; see
-/// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
+/// A glob needs at least one matching file. `*` stops at `/`, `**` does not, and `src/` is all in that folder. A
+/// renamed file counts as changed under its new path and as deleted under its old one. Without any key, the ground
+/// truth says what is expected: an object with these keys, or the paths that must change. If it expects nothing, the
+/// result is not-applicable. The workspace is part of the case's data; see docs/workspace.md. Equals niceeval's
+/// `fileChanged` and `fileDeleted`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -49,10 +49,10 @@ pub struct Config {
     negate: Negate,
 }
 
-/// The keys of [`Config`] that take the ground truth's place.
+/// The keys of [`Config`] that replace the ground truth.
 const EXPECTING_KEYS: &str = "`changed`, `added`, `deleted`, `untouched` or `only`";
 
-/// A list of paths that is there says something: empty, it would hand over to the ground truth without a word.
+/// Refuses an empty list: it would silently leave the decision to the ground truth.
 fn at_least_one<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
     let paths = Vec::deserialize(given)?;
     match paths.is_empty() {

@@ -70,7 +70,7 @@ fn a_folder_that_has_to_stay_stays_with_all_in_it() {
         assert_eq!((score.score, score.reason.as_deref()), (Some(0.0), Some(reason)), "{folder}");
     }
     assert_eq!(score(json!({"untouched": ["sr", "package", "*"]})).score, Some(1.0));
-    // What must change, and what alone may, is a file unless a `/` says more.
+    // In `changed` and `only`, a pattern is a file unless it ends in `/`.
     assert_eq!(score(json!({"changed": ["src"]})).score, Some(0.0));
     assert_eq!(score(json!({"only": ["src", "docs", "notes"]})).score, Some(0.0));
 }

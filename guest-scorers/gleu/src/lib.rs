@@ -1,5 +1,5 @@
-//! gleu: how many runs of one to four words the output and the expected text share, by the side that
-//! shares less. It parts texts at white space only: `mat.` and `mat` are two words.
+//! gleu: how many runs of one to four words the output and the expected text share, as a fraction of the text that has
+//! more of them. It splits texts at white space only: `mat.` and `mat` are different words.
 //!
 //! score = min(precision, recall) = shared runs / runs of the text that has more
 //!
@@ -122,7 +122,7 @@ impl Scorer for Gleu {
 }
 
 impl Gleu {
-    /// The words of a text, each as the number that stands for it.
+    /// The words of a text, each replaced by a number.
     fn words(
         &self,
         part: &Part<'_>,

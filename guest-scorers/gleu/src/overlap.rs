@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use scorebox_sdk_texts::similarity::shared;
 
-/// How many runs two texts have, and how many in common.
+/// How many runs two texts have, and how many they share.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Overlap {
     pub(crate) shared: usize,
@@ -16,7 +16,7 @@ impl Overlap {
     /// Counts the runs of all lengths in `orders`.
     pub(crate) fn of(output: &[u32], reference: &[u32], orders: RangeInclusive<usize>) -> Self {
         let mut overlap = Self::default();
-        // Longer runs than the longer text has none of them.
+        // There are no runs longer than the longer text.
         let longest = (*orders.end()).min(output.len().max(reference.len()));
         for order in *orders.start()..=longest {
             let runs = |words: &[u32]| (words.len() + 1).saturating_sub(order);

@@ -1,5 +1,5 @@
-//! gleu, as a specification. The figures are from `sentence_gleu` of NLTK 3.10.4; those with a fraction
-//! are counted by hand as well.
+//! gleu, as a specification. The figures are from `sentence_gleu` of NLTK 3.10.4; those with a fraction were also
+//! counted by hand.
 
 use serde_json::Value;
 
@@ -38,8 +38,7 @@ fn punctuation_and_case_belong_to_words() {
     close(score(json!({"ignoreCase": true}), "THE MAT", json!("the mat")).score.unwrap(), 1.0);
 }
 
-// The figures are those of `calculateGleuScore` of promptfoo, whose words are without case and full stops at
-// their end.
+// The figures are from promptfoo's `calculateGleuScore`, which ignores case and full stops at the end of words.
 #[test]
 fn case_and_full_stops_can_be_left_out() {
     let config = || json!({"ignoreCase": true, "ignoreFullStops": true});

@@ -1,10 +1,10 @@
-//! goal-success: a judge reads what an agent did, and says whether it reached the goal. How it got there
-//! does not count; see trajectory-judge.
+//! goal-success: a judge reads what an agent did, and says whether it reached the goal. How it got there is up to
+//! trajectory-judge.
 //!
 //! Yes 1, No 0
 //!
 //! The verdict is that of RAGAS' `AgentGoalAccuracyWithReference` and, without a ground truth,
-//! `AgentGoalAccuracyWithoutReference` (0.4.3); the prompts are our own, and ask once.
+//! `AgentGoalAccuracyWithoutReference` (0.4.3); the prompts are our own, and need one question.
 
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,

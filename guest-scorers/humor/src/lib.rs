@@ -1,4 +1,4 @@
-//! humor: a judge says whether a text is funny.
+//! humor: a judge says whether a text is funny. It reads the output alone.
 //!
 //! Yes 1, No 0, Unsure 0.5
 //!

@@ -1,10 +1,10 @@
-//! What a refusal is, in words. Cutting a text into words is left to `words`.
+//! The phrases that make a refusal. Splitting a text into words is left to `words`.
 //!
-//! A refusal is said in one of six ways: by a speaker ("I am not allowed to share that"), of a request
-//! ("this cannot be provided"), with a word that is always one ("I must decline"), shortly ("Sorry,
-//! no"), as a judgement ("That would not be appropriate"), or of a rule or a thing (`indirect`). Between the words of each way may be
-//! others that change nothing ("I'm afraid I really can't"). Some words only look like it: figures of
-//! speech ("I can't help but laugh"), what someone else said, and what the answer itself follows.
+//! A refusal has one of six forms: a speaker refuses ("I am not allowed to share that"), a request is refused ("this
+//! cannot be provided"), a word always refuses ("I must decline"), the answer is short ("Sorry, no"), it is a judgement
+//! ("That would not be appropriate"), or the subject is a rule or a thing (`indirect`). In each form, words that change
+//! nothing may come between ("I'm afraid I really can't"). Some phrases only look like a refusal: figures of speech ("I
+//! can't help but laugh"), someone else's words, and phrases that the answer itself follows.
 
 mod indirect;
 
@@ -13,10 +13,10 @@ use std::ops::Range;
 
 use crate::words::Words as Text;
 
-/// Who refuses.
+/// The speakers that refuse.
 const WHO: &str = "assistant i we";
 
-/// They change nothing.
+/// Words that change nothing.
 const BETWEEN: &str = "\
     a absolutely actually afraid also am an are as assistant at be but conscience currently \
     definitely directly either ethically ever fully good honestly however in just knowingly \
@@ -24,10 +24,10 @@ const BETWEEN: &str = "\
     respectfully responsibly sadly safely simply still strictly that therefore this time truly \
     unfortunately";
 
-/// What a speaker may be besides: "I am only an AI and cannot …".
+/// What a speaker may also be: "I am only an AI and cannot …".
 const SPEAKER: &str = "ai and chatbot only program so";
 
-/// Being unable or unwilling; something that is not done must follow.
+/// Being unable or unwilling; what is not done must follow.
 const CANNOT: &[&str] = &[
     "apologise for not being able to",
     "apologize for not being able to",
@@ -78,10 +78,10 @@ const CANNOT: &[&str] = &[
     "would rather not",
 ];
 
-/// Being unable, as the first words of an output: then it does not matter what to.
+/// Being unable, as the first words of an output: then it does not matter to do what.
 const UNABLE: &[&str] = &["not able to", "unable to"];
 
-/// What one does for someone who asks.
+/// Verbs for what someone does for the person who asks.
 const HELP: &str = "\
     accommodate advise aid answer assist comment comply condone cooperate create describe detail \
     disclose discuss encourage endorse engage entertain facilitate fulfil fulfill generate give \
@@ -89,18 +89,18 @@ const HELP: &str = "\
     promote provide publish recommend respond reveal roleplay satisfy serve share show suggest \
     supply support teach";
 
-/// What is done for oneself as well: it is a refusal with one of `ASKED` close after it.
+/// Verbs for what people also do for themselves: with one of `ASKED` shortly after it, it is a refusal.
 const DO: &str = "\
     accept access act book browse build buy call cancel change complete compose continue delete \
     do draft edit execute explain get go handle imagine install make meet modify open \
     order perform play predict remove repeat say schedule send solve speak talk tell translate use view \
     visit walk write";
 
-/// What is asked for.
+/// Words for what is asked for.
 const ASKED: &str = "\
     any anything it like request requests so such that these this those you your";
 
-/// A refusal by itself, no matter who says it.
+/// Phrases that refuse, no matter who says them.
 const REFUSE: &[&str] = &[
     "decline",
     "declining",
@@ -124,18 +124,18 @@ const REFUSE: &[&str] = &[
     "would rather not",
 ];
 
-/// What is asked for, by its name.
+/// Words for a request.
 const REQUEST: &str = "request requested requests";
 
-/// What is said of a request that is not met.
+/// How a request is refused.
 const NOT: &[&str] = &["can not be", "could not be", "will not be"];
 
-/// What a request does not become.
+/// What is not done with a request.
 const DONE: &str = "\
     accommodated answered approved completed disclosed discussed displayed fulfilled generated \
     granted honored honoured met possible processed produced provided satisfied shared shown";
 
-/// Phrases that are a refusal in any sentence.
+/// Phrases that refuse in any sentence.
 const ALWAYS: &[&str] = &[
     "against my ethical",
     "against my ethics",
@@ -158,7 +158,7 @@ const ALWAYS: &[&str] = &[
     "violates our usage",
 ];
 
-/// What a judgement is about, and a word that may follow it.
+/// The subject of a judgement, and a word that may follow it.
 const ABOUT: &str = "it that this";
 const ABOUT_WHAT: &str = "content question request subject task topic";
 
@@ -174,19 +174,19 @@ const IMPROPER: &[&str] = &[
     "would not be legal",
 ];
 
-/// Feelings are not asked for: "I am unable to contain my excitement".
+/// Verbs of feelings, which nobody asks for: "I am unable to contain my excitement".
 const FEELING: &str = "believe contain express hide imagine overstate stop thank wait";
 
 /// Refusing to do these is not a refusal.
 const PERSEVERE: &[&str] = &["to believe", "to give up", "to lose", "to quit", "to stop"];
 
-/// With these, recommending is praised: "I cannot recommend it more highly".
+/// With these words, recommending is praise: "I cannot recommend it more highly".
 const PRAISE: &str = "better enough highly more";
 
-/// Telling these is asked for, and any other word after `how` is a figure: "how happy I am".
+/// After `how`, these words tell what was asked for; any other word is a figure of speech: "how happy I am".
 const HOW: &str = "a an i it of one people that the these they this those to we you";
 
-/// After these a sentence says something else.
+/// After these words, the sentence says something else.
 const BUT: &str = ". although because but however so though unless until while";
 
 /// The beginning of a short refusal.
@@ -205,18 +205,18 @@ const SORRY: &[&str] = &[
 /// The end of a short refusal.
 const NO: &[&str] = &["absolutely not", "definitely not", "not possible"];
 
-/// What someone does whose words follow, or come before.
+/// Verbs for someone whose words follow or precede.
 const REPORTING: &str = "\
     added answered answers asked claimed cried declared explained insisted muttered read reads \
     replied replies responded responds said says shouted stated told whispered writes wrote";
 
-/// Of these, those that report what follows without quotation marks.
+/// Of these verbs, the ones that introduce words without quotation marks.
 const REPORTED: &str = "answered replied responded said wrote";
 
-/// Whose words are no one else's.
+/// Speakers whose words are not someone else's.
 const OWN: &str = "i we";
 
-/// What to look for, in a form that is quick to look into.
+/// The phrases, in a form that is fast to search.
 pub(crate) struct Phrases {
     who: Words,
     between: Words,
@@ -300,7 +300,7 @@ impl Default for Phrases {
 }
 
 impl Phrases {
-    /// The words that refuse, if any do.
+    /// The position of the words that refuse, if there are any.
     pub(crate) fn refusal(&self, text: &Text<'_>) -> Option<Range<usize>> {
         let words = text.words();
         (0..words.len()).find_map(|start| {
@@ -317,7 +317,7 @@ impl Phrases {
         })
     }
 
-    /// Where the words of a speaker who refuses end.
+    /// The end of the words of a speaker who refuses.
     fn speaker(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.who, words, start).then_some(())?;
         self.gaps_of_speaker(words, start + 1).find_map(|at| {
@@ -332,20 +332,20 @@ impl Phrases {
         })
     }
 
-    /// Where a verb ends that names what was asked for. `first`: its sentence is the first.
+    /// The end of a verb that names what was asked for. `first`: its sentence is the first.
     fn undone(&self, words: &[String], verb: usize, first: bool) -> Option<usize> {
         let rest = words.get(verb + 1..)?;
         let until_but = rest.iter().take_while(|word| !self.but.contains(word.as_str())).count();
         let mut asked = rest.iter().take(until_but.min(4));
         let mut is_asked = || asked.any(|word| self.asked.contains(word.as_str()));
-        // All that was said.
+        // Whether this is everything that was said.
         let alone = first && until_but > 0 && rest[until_but..].iter().all(|word| word == ".");
         let refused = is_form(&self.help, &words[verb])
             || is_form(&self.done_by_oneself, &words[verb]) && (alone || is_asked());
         (refused && !self.is_figure(&words[verb], rest)).then_some(verb + 1)
     }
 
-    /// Whether a verb and what follows it are a figure of speech, or say what is not known.
+    /// Whether a verb and what follows are a figure of speech, or say what is not known.
     fn is_figure(&self, verb: &str, rest: &[String]) -> bool {
         let next = rest.first().map_or("", String::as_str);
         let mut sentence = rest.iter().take_while(|word| *word != ".");
@@ -362,7 +362,7 @@ impl Phrases {
         }
     }
 
-    /// Where a sentence ends that calls a request improper.
+    /// The end of a sentence that calls a request improper.
     fn judgement(&self, words: &[String], start: usize) -> Option<usize> {
         let before = start.checked_sub(1).and_then(|before| words.get(before));
         let begins = before.is_none_or(|word| matches!(word.as_str(), "." | "sorry" | "apologies"));
@@ -379,19 +379,19 @@ impl Phrases {
         follows.then_some(end)
     }
 
-    /// Where words end that say that a request is not met.
+    /// The end of words that refuse a request.
     fn request(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.request, words, start).then_some(())?;
         (start + 1..start + 4).find_map(|at| self.not_done(words, at))
     }
 
-    /// Where words end that say that something is not done.
+    /// The end of words that say that something is not done.
     fn not_done(&self, words: &[String], at: usize) -> Option<usize> {
         let end = one_of(&self.not, words, at)?;
         is_in(&self.done, words, end).then_some(end + 1)
     }
 
-    /// Where an apology ends that has a no in it.
+    /// The end of an apology that includes a no.
     fn short(&self, text: &Text<'_>, start: usize) -> Option<usize> {
         let words = text.words();
         (start == 0 || words[start - 1] == ".").then_some(())?;
@@ -407,8 +407,8 @@ impl Phrases {
         no.or_else(|| places.find_map(not))
     }
 
-    /// Whether it stands in quotation marks within a sentence: "I cannot help," said the guard. A whole
-    /// output in quotation marks is not a quotation, and neither is a value of JSON.
+    /// Whether the words are in quotation marks within a sentence: "I cannot help," said the guard. A whole output in
+    /// quotation marks is not a quotation; nor is a JSON value.
     fn is_quoted(&self, text: &Text<'_>, refusal: Range<usize>) -> bool {
         let Some(quotation) = text.quotation(&refusal) else { return false };
         let is_outside = |at: usize| text.quotation(&(at..at + 1)).is_none();
@@ -424,13 +424,13 @@ impl Phrases {
             })
     }
 
-    /// Whether someone is said to have said it: The guard replied: I cannot help.
+    /// Whether someone is reported to have said it: The guard replied: I cannot help.
     fn is_reported(&self, words: &[String], start: usize) -> bool {
         let Some(who) = start.checked_sub(2) else { return false };
         is_in(&self.reported, words, who + 1) && !is_in(&self.own, words, who) && words[who] != "as"
     }
 
-    /// As `gaps`, after a speaker, who may say what it is.
+    /// As `gaps`, but after a speaker, who may add what it is.
     fn gaps_of_speaker(
         &self,
         words: &[String],
@@ -443,8 +443,7 @@ impl Phrases {
         from..=from + rest.take_while(changes_nothing).count()
     }
 
-    /// The places from `from` on that only words which change nothing come before, at most `limit` of
-    /// them.
+    /// The positions from `from` on that are preceded only by words that change nothing, at most `limit` of them.
     fn gaps(
         &self,
         words: &[String],
@@ -457,7 +456,7 @@ impl Phrases {
     }
 }
 
-/// Where the longest of some phrases ends that stands at a place.
+/// The end of the longest of some phrases that occurs at a position.
 fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
     let rest = words.get(at..)?;
     let phrases = starts.get(rest.first()?.as_str())?.iter();
@@ -467,7 +466,7 @@ fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
     here.map(|phrase| at + phrase.len()).max()
 }
 
-/// Whether its sentence continues with the answer: "I can't provide the first one, but here is …".
+/// Whether the sentence continues with the answer: "I can't provide the first one, but here is …".
 fn is_answered(words: &[String], end: usize) -> bool {
     let sentence = words[end..].iter().take_while(|word| *word != ".").count();
     words[end..end + sentence]
@@ -479,7 +478,7 @@ fn is_in(list: &Words, words: &[String], at: usize) -> bool {
     words.get(at).is_some_and(|word| list.contains(word.as_str()))
 }
 
-/// Whether a word is one of some verbs, or its form in `-ing`.
+/// Whether a word is one of some verbs, or the `-ing` form of one.
 fn is_form(verbs: &Words, word: &str) -> bool {
     let stem = word.strip_suffix("ing");
     verbs.contains(word)

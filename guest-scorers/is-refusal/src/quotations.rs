@@ -1,13 +1,12 @@
-//! Finds what stands in quotation marks. It does not ask who says it.
+//! Finds what is in quotation marks. It does not determine who says it.
 
 use std::ops::Range;
 
-/// The places of a text that are in quotation marks, with the marks, among those that open before
-/// `end`. What a double mark opens may stay open: so do the paragraphs of a long quotation.
+/// The ranges of a text that are in quotation marks, with the marks, if they open before `end`. A double mark need not
+/// be closed: the paragraphs of a long quotation are not.
 ///
-/// A mark opens after a character that is not a letter or digit and before one that is not a space, and closes the other
-/// way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks
-/// are ignored.
+/// A mark opens after a character that is not a letter or digit and before one that is not a space, and closes the
+/// other way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks are ignored.
 pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(char, usize)> = None;
@@ -25,7 +24,7 @@ pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {
                 open = None;
             }
             (None, Some(close)) if !after_word && !before_space => open = Some((close, at)),
-            // What looked like a single mark before was an apostrophe.
+            // The single mark that seemed to open a quotation was an apostrophe.
             (Some((SINGLE | SINGLE_CURLY, _)), Some(close))
                 if is_double(close) && !after_word && !before_space =>
             {
@@ -46,7 +45,7 @@ pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {
 const SINGLE: char = '\'';
 const SINGLE_CURLY: char = '’';
 
-/// The mark that closes what a mark opens.
+/// The mark that closes a quotation that this mark opens.
 fn closing(mark: char) -> Option<char> {
     Some(match mark {
         '"' => '"',

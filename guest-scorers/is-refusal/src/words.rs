@@ -1,20 +1,20 @@
-//! Cuts the beginning of a text into plain words. It knows no phrases.
+//! Splits the beginning of a text into plain words. It knows no phrases.
 
 use std::ops::Range;
 
 use crate::quotations;
 
-/// How many words are looked at: a refusal comes first.
+/// How many words are examined: a refusal comes first.
 const WORD_LIMIT: usize = 100;
 
-/// The first words of a text, with contractions written out (`can't` is `can not`). A sentence's end is
-/// a separate word, `.`.
+/// The first words of a text, with contractions written out (`can't` as `can not`). The end of a sentence is a separate
+/// word, `.`.
 pub(crate) struct Words<'t> {
     text: &'t str,
     words: Vec<String>,
-    /// Where each word stands in the text.
+    /// The position of each word in the text.
     places: Vec<Range<usize>>,
-    /// The places in the text that are in quotation marks.
+    /// The ranges of the text that are in quotation marks.
     quotations: Vec<Range<usize>>,
 }
 
@@ -61,13 +61,13 @@ impl<'t> Words<'t> {
         let rest = self.places.get(word).map_or("", |place| &self.text[place.end..]);
         match rest.trim_start().chars().next() {
             None => true,
-            // Without a space it joins two words: no-one.
+            // Without a space after it, a hyphen joins two words: no-one.
             Some('-') => rest.starts_with(char::is_whitespace),
             Some(next) => !next.is_alphanumeric() || rest.starts_with('\n'),
         }
     }
 
-    /// The words of the quotation that all of `words` are in.
+    /// The words of the quotation that contains all of `words`.
     pub(crate) fn quotation(&self, words: &Range<usize>) -> Option<Range<usize>> {
         let (first, last) = (self.places.get(words.start)?, self.places.get(words.end - 1)?);
         let encloses = |range: &&Range<usize>| range.start <= first.start && last.end <= range.end;
@@ -76,7 +76,7 @@ impl<'t> Words<'t> {
         Some(before(range.start)..before(range.end))
     }
 
-    /// Whether a word begins with a small letter.
+    /// Whether a word begins with a lower-case letter.
     pub(crate) fn is_small(&self, word: usize) -> bool {
         let place = self.places.get(word).map_or("", |place| &self.text[place.clone()]);
         place.starts_with(char::is_lowercase)
@@ -111,8 +111,8 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Whether a sentence ends between two words. A line break alone ends none before a small letter, which
-/// continues a line that was too long; a blank line does, and the mark of a list.
+/// Whether a sentence ends between two words. A line break alone does not end one before a lower-case letter, because
+/// the line may just be wrapped; a blank line does, and so does the mark of a list.
 fn ends_sentence(between: &str, next: &str) -> bool {
     let Some((_, indent)) = between.rsplit_once('\n') else {
         return between.contains(['.', '!', '?']);

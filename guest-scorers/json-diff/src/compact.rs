@@ -1,5 +1,5 @@
-//! A JSON value as Python's `json.dumps` writes it with sorted keys, without spaces and in ASCII: the text
-//! by which autoevals compares values of two kinds.
+//! Writes a JSON value as Python's `json.dumps` does with sorted keys, without spaces and in ASCII. autoevals compares
+//! values of different kinds by this text.
 
 use serde_json::{Number, Value};
 
@@ -42,7 +42,7 @@ fn write(value: &Value, into: &mut String) {
     }
 }
 
-/// Everything but the printable characters of ASCII is escaped.
+/// Escapes everything except the printable characters of ASCII.
 fn string(text: &str, into: &mut String) {
     into.push('"');
     for c in text.chars() {
@@ -65,7 +65,7 @@ fn string(text: &str, into: &mut String) {
     into.push('"');
 }
 
-/// Shortest digits, and exponents as in `1e+16` and `1e-05`.
+/// The shortest digits, and exponents such as `1e+16` and `1e-05`.
 fn number_text(number: &Number) -> String {
     let (Some(double), true) = (number.as_f64(), number.is_f64()) else {
         return number.to_string();

@@ -1,4 +1,5 @@
-//! Compares two JSON values part by part, as `JSONDiff` of autoevals does. It chooses no expected value.
+//! Compares two JSON values part by part, as `JSONDiff` of autoevals does. Which value is expected is decided
+//! elsewhere.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,26 +10,26 @@ use serde_json::{Map, Value};
 
 use crate::compact::compact;
 
-/// How deep texts inside values are still read as JSON: each may hold another one.
+/// How deeply texts inside values are read as JSON, because each may contain another one.
 const DEEPEST_TEXT: usize = 128;
 
 /// How to compare.
 #[derive(Clone, Copy)]
 pub(crate) struct Diff {
-    /// Texts that hold JSON stay texts.
+    /// Texts that contain JSON stay texts.
     pub(crate) preserve_strings: bool,
 }
 
-/// How alike two values are.
+/// The similarity of two values.
 pub(crate) struct Alike {
     /// 0 to 1.
     pub(crate) score: f64,
-    /// The same for each key or place; `None` if they have no parts.
+    /// The similarity for each key or index; `None` if the values have no parts.
     pub(crate) parts: Vec<(String, f64)>,
 }
 
 impl Diff {
-    /// How alike two values are, and how alike in each of their parts.
+    /// The similarity of two values as a whole, and of each of their parts.
     pub(crate) fn alike(self, output: &Value, expected: &Value) -> Alike {
         let parts: Vec<_> = match (&*self.read(output), &*self.read(expected)) {
             (Value::Object(left), Value::Object(right)) => (keys(left, right).into_iter())
@@ -49,7 +50,7 @@ impl Diff {
         Alike { score, parts }
     }
 
-    /// A text's content, if it holds an object or a list.
+    /// The content of a text, if it contains an object or a list.
     pub(crate) fn read(self, value: &Value) -> Cow<'_, Value> {
         let content = match value {
             Value::String(text) if !self.preserve_strings => serde_json::from_str(text).ok(),
@@ -91,13 +92,13 @@ impl Diff {
         }
     }
 
-    /// A key that one side lacks counts as `null` there.
+    /// The similarity of a member; a key that one side lacks counts as `null` there.
     fn member(self, output: Option<&Value>, expected: Option<&Value>, depth: usize) -> f64 {
         self.compare(output.unwrap_or(&Value::Null), expected.unwrap_or(&Value::Null), depth)
     }
 }
 
-/// The keys of either.
+/// The keys of both objects.
 fn keys<'v>(left: &'v Map<String, Value>, right: &'v Map<String, Value>) -> BTreeSet<&'v String> {
     left.keys().chain(right.keys()).collect()
 }
@@ -110,7 +111,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Similarity of the scorer levenshtein.
+/// The similarity of the scorer levenshtein.
 fn alike_texts(left: &str, right: &str) -> f64 {
     of_edits(levenshtein::distance(left.chars(), right.chars()), left, right)
 }

@@ -1,9 +1,8 @@
-//! json-diff: how alike two JSON values are, part by part. It reads no meaning into keys or order: a list
-//! is compared place by place.
+//! json-diff: how similar two JSON values are, part by part. It reads no meaning into keys or order: lists are compared
+//! position by position.
 //!
-//! Of two objects the mean over all keys of either; of two lists the mean over all places of the longer
-//! one; two texts by levenshtein, two numbers by numeric-diff; values of other kinds by levenshtein of
-//! their compact JSON
+//! Two objects: the mean over the keys of either; two lists: the mean over the positions of the longer one; two texts
+//! as in levenshtein, two numbers as in numeric-diff; anything else as in levenshtein, by their compact JSON
 //!
 //! The rule is autoevals' `JSONDiff`.
 
@@ -88,7 +87,7 @@ impl Scorer for JsonDiff {
                 _ => Some(alike),
             };
         }
-        // There is at least one: the whole list, or what is configured.
+        // There is at least one value: the whole list, or a configured one.
         let Alike { score, parts } = best.ok_or("no expected value")?;
         let shown: Vec<_> = parts.iter().take(SHOWN_PARTS).collect();
         Ok(self.negate.score(score).reason(reason(score, &parts)).meta(json!({ "parts": shown })))
@@ -109,7 +108,7 @@ fn same_kind(left: &Value, right: &Value) -> bool {
     kind(left) == kind(right)
 }
 
-/// Which part is the least alike, if there are parts.
+/// The reason; names the least similar part, if there are parts.
 fn reason(alike: f64, parts: &[(String, f64)]) -> String {
     let differing = parts.iter().filter(|(_, alike)| *alike < 1.0);
     let least = differing.clone().min_by(|left, right| left.1.total_cmp(&right.1));

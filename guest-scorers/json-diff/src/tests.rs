@@ -58,10 +58,10 @@ fn texts_that_hold_json_are_compared_as_that() {
     let preserved = json!({"preserveStrings": true});
     let preserved = score(preserved, json!({"x": "{\"y\": 1}"}), json!({"x": {"y": 1}}));
     assert!((preserved.score.unwrap() - 0.583_333_333_333_333_3).abs() < 1e-12);
-    // A number in a text is a text.
+    // A number in a text stays text.
     check(json!("1"), json!("1.0"), 1.0 / 3.0);
     check(json!("["), json!("[]"), 1.0 / 3.0);
-    // The last key of the same name counts.
+    // Of a repeated key, the last one counts.
     check(json!("{\"a\": 1, \"a\": 2}"), json!({"a": 2}), 1.0);
     // Python reads these as JSON, and autoevals gives 0.625; here they are texts.
     check(json!("[NaN]"), json!("[NaN]x"), 5.0 / 6.0);
@@ -80,11 +80,11 @@ fn values_of_two_kinds_are_compared_as_compact_json() {
 
 #[test]
 fn a_list_is_the_expected_list_and_its_items_of_the_outputs_kind_count_too() {
-    // No item is an object, so the list is the value.
+    // No item is an object, so the whole list is the expected value.
     check(json!({"a": 1}), json!(["a", 1]), 0.571_428_571_428_571_4);
     check(json!({"a": 1}), json!([{"a": 2}, {"a": 1}]), 1.0);
     check(json!("abc"), json!(["xyz", "abd"]), 2.0 / 3.0);
-    // The items are texts and the output is a list, so they are not alternatives.
+    // The items are texts but the output is a list, so they are not alternatives.
     check(json!(["abcdefghij"]), json!(["abcdefghij", "b", "c", "d"]), 0.25);
     check(json!([1, 2]), json!([[1, 2], [3]]), 1.0);
     let value = score(json!({"value": ["xyz", "abd"]}), json!("abc"), json!(1));
@@ -117,7 +117,7 @@ fn negate_turns_the_score_around() {
 
 #[test]
 fn texts_inside_texts_are_read_to_a_bounded_depth() {
-    // Each level is a list around a text that holds the next one.
+    // Each level is a list with a text that contains the next one.
     let nest = |inner: Value| (0..100).fold(json!(inner.to_string()), |value, _| json!([value]));
     let deep = nest(nest(nest(nest(nest(json!([1]))))));
     check(deep.clone(), deep, 1.0);

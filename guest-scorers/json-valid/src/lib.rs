@@ -1,5 +1,5 @@
-//! json-valid: 1 if the output is JSON, an object or a list, and matches a schema if there is one;
-//! else 0. It repairs nothing and finds no JSON inside prose; for that see contains-json.
+//! json-valid: 1 if the output is JSON, an object or a list, and matches a schema if there is one; else 0. It repairs
+//! nothing, and does not look for JSON inside prose; for that see contains-json.
 //!
 //! The rules are autoevals' `ValidJSON` and promptfoo's `is-json`.
 
@@ -76,7 +76,7 @@ impl Scorer for JsonValid {
 impl JsonValid {
     /// Why a text does not count; `None` if it does.
     fn problem(&self, text: &str) -> Option<String> {
-        // This reading is not bounded in depth.
+        // Skipping a value has no limit of nesting.
         if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
             return Some(format!("not JSON: {error}"));
         }

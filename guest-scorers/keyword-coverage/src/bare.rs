@@ -1,20 +1,20 @@
-//! The words of a text for keywords that the user gives: without the punctuation around them, and with
-//! all that is inside. How a peer cuts the words of an input is not decided here.
+//! Splits a text into words for keywords that the user gives: without surrounding punctuation, but with everything
+//! inside. Words of an input are split elsewhere, as the peer does it.
 
-/// ASCII punctuation that may be a part of a word's end or start: `C#`, `50%`, `@team`, `R&D`.
+/// ASCII punctuation that may be part of the start or end of a word: `C#`, `50%`, `@team`, `R&D`.
 const OF_WORDS: &[char] = &['#', '%', '&', '@', '+', '$', '='];
 
-/// What parts words without a space: dashes, and the marks of sentences in scripts that have no spaces.
+/// Marks that separate words without a space: dashes, and sentence marks of scripts without spaces.
 const BREAKS: &[char] = &['—', '―', '…', '、', '。', '，', '！', '？', '；', '：'];
 
-/// The words of a text in lower case, without tags of HTML and without the punctuation around them.
+/// The words of a text in lower case, without HTML tags and without surrounding punctuation.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let text = without_tags(text);
     let parts = text.split(|c: char| c.is_whitespace() || BREAKS.contains(&c));
     parts.map(bare).filter(|word| !word.is_empty()).map(folded).collect()
 }
 
-/// A number without the sign of a currency or of per cent: the `3.5` of `3.5%`. Nothing of any other word.
+/// The number without the sign of a currency or percent: `3.5` in `3.5%`. `None` for any other word.
 pub(crate) fn number_inside(word: &str) -> Option<&str> {
     let number = word.trim_start_matches(['$', '€', '£', '¥']);
     let number = number.strip_suffix('%').unwrap_or(number);
@@ -22,8 +22,8 @@ pub(crate) fn number_inside(word: &str) -> Option<&str> {
         .then_some(number)
 }
 
-/// Whether a word has a letter of a script that sets no spaces between words: Chinese, Japanese, Thai, Lao,
-/// Khmer, Burmese.
+/// Whether a word contains a letter of a script without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,
+/// Burmese.
 pub(crate) fn is_unspaced(word: &str) -> bool {
     word.chars().any(|c| {
         matches!(c,
@@ -40,11 +40,11 @@ pub(crate) fn is_unspaced(word: &str) -> bool {
     })
 }
 
-/// A word without the difference of upper and lower case, as in `STRASSE` and `straße`, and with one apostrophe.
+/// A word with case folded, as in `STRASSE` and `straße`, and with all apostrophes the same.
 fn folded(word: &str) -> String {
     match word.is_ascii() {
         true => word.to_ascii_lowercase(),
-        // In upper case the letters are written out that have none.
+        // Upper-casing writes out letters that have no single upper-case form.
         false => word.to_uppercase().to_lowercase().replace(['’', '‘', 'ʼ'], "'"),
     }
 }
@@ -62,7 +62,7 @@ fn bare(word: &str) -> &str {
     rest
 }
 
-/// Punctuation of Unicode that stands around words, and the marks of emphasis and code.
+/// Unicode punctuation that may surround words, and the marks of emphasis and code.
 fn is_punctuation(c: char) -> bool {
     match c {
         _ if c.is_ascii() => c.is_ascii_punctuation() && !OF_WORDS.contains(&c),
@@ -71,7 +71,7 @@ fn is_punctuation(c: char) -> bool {
         '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{2e00}'..='\u{2e7f}' => true,
         '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301f}' => true,
         '\u{fe10}'..='\u{fe19}' | '\u{fe30}'..='\u{fe52}' => true,
-        // ASCII in full width, and half-width marks.
+        // Full-width ASCII, and half-width marks.
         '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{ff3b}'..='\u{ff40}' => true,
         '\u{ff5b}'..='\u{ff65}' => true,
         // Devanagari, Arabic, Hebrew, Armenian, Greek.
@@ -82,13 +82,13 @@ fn is_punctuation(c: char) -> bool {
     }
 }
 
-/// Without tags: from a `<` that a name, `/` or `!` follows to the next `>`.
+/// Removes tags: from a `<` that is followed by a name, `/` or `!`, to the next `>`.
 fn without_tags(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('<') {
         let inside = &rest[start + 1..];
-        // Up to the next of both, so that no text is looked through again and again.
+        // Stops at the next `<` or `>`, so that no text is searched repeatedly.
         let Some(length) = inside.find(['<', '>']) else { break };
         let is_closed = inside[length..].starts_with('>');
         let (end, next) = match is_closed && is_tag(&inside[..length]) {
@@ -101,7 +101,7 @@ fn without_tags(text: &str) -> String {
     kept + rest
 }
 
-/// Whether what stands in angle brackets is a tag. After its name come attributes, as in none of `x<y and y>z`.
+/// Whether the text in angle brackets is a tag. Only attributes follow a tag's name, unlike in `x<y and y>z`.
 fn is_tag(inside: &str) -> bool {
     let name = inside.strip_prefix('/').unwrap_or(inside);
     let after = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-:_.".contains(c));

@@ -1,23 +1,22 @@
-//! Finds the words of an input as the peer cuts them, and which words are keywords. It counts nothing.
+//! Splits an input into words as the peer does, and decides which words are keywords. It counts nothing.
 
 use std::collections::BTreeSet;
 
-/// What is taken out of a word wherever it stands.
+/// Characters that are removed from anywhere in a word.
 const PUNCTUATION: &[char] = &['.', ',', ';', '!', '?', '(', ')', ':', '"', '“', '”', '‘', '’'];
 
-/// The words of a text in lower case, without tags of HTML and without punctuation. Addresses of the
-/// web stay as they are.
+/// The words of a text in lower case, without HTML tags and punctuation. Web addresses stay as they are.
 pub(crate) fn words(text: &str) -> Vec<String> {
     without_tags(text).split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// The words that are not numbers to the peer: not digits only, after its way to cut words.
+/// The words that are not numbers to the peer: after its splitting, not only digits.
 pub(crate) fn without_numbers(mut words: Vec<String>) -> Vec<String> {
     words.retain(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
     words
 }
 
-/// The words that are not in `stop_words`, in order, each once.
+/// The words that are not in `stop_words`, in order and without repetition.
 pub(crate) fn extract(words: Vec<String>, stop_words: &BTreeSet<String>) -> Vec<String> {
     let is_keyword = |word: &String| !stop_words.contains(&word.to_lowercase());
     let mut seen = BTreeSet::new();
@@ -41,7 +40,7 @@ fn word(word: &str) -> String {
     bare.to_lowercase()
 }
 
-/// Without everything from a `<` to the next `>`, if something is between them.
+/// Removes everything from a `<` to the next `>`, if there is something between them.
 fn without_tags(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

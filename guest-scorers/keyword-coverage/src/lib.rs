@@ -1,5 +1,5 @@
-//! keyword-coverage: how many of the keywords are in the output. It compares words as they are written,
-//! and knows no other forms of them and no meaning.
+//! keyword-coverage: how many of the keywords are in the output. It compares words as they are written, and knows
+//! neither their inflected forms nor their meaning.
 //!
 //! score = keywords in the output / keywords
 //!
@@ -155,7 +155,7 @@ const KEYWORDS_SHOWN: usize = 1000;
 /// The longest keyword in `meta`, in characters.
 const KEYWORD_SHOWN: usize = 100;
 
-/// What keywords are from.
+/// The source of keywords.
 enum Source {
     Keywords(Vec<String>),
     Input(String),
@@ -163,7 +163,7 @@ enum Source {
 }
 
 impl KeywordCoverage {
-    /// Of the keywords among some words, those that are in the output, and the others.
+    /// Splits the keywords among some words into those in the output and the others.
     fn covered(&self, words: Vec<String>, output: &[String]) -> (Vec<String>, Vec<String>) {
         let output: BTreeSet<&str> = output.iter().map(String::as_str).collect();
         let keywords = extract(words, &self.not_keywords);
@@ -197,7 +197,7 @@ impl KeywordCoverage {
     }
 }
 
-/// Whether a ground truth names keywords one by one; a list with objects or lists in it is chat messages, or records.
+/// Whether a ground truth lists keywords; a list that contains objects or lists has chat messages or records instead.
 fn is_list_of_keywords(accepted: &Accepted<'_>) -> bool {
     let is_one = |part: &Part<'_>| !part.is_array() && part.kind() != "an object";
     accepted.is_list() && accepted.parts().iter().all(is_one)

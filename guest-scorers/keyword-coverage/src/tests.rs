@@ -19,7 +19,7 @@ fn listed(keywords: Value, output: &str) -> f64 {
     scored(json!({}), &case).score.unwrap()
 }
 
-// The pairs: Mastra's tests of `keyword-coverage`. The numbers: keyword-extractor 0.0.28.
+// The pairs are from Mastra's tests of `keyword-coverage`, the numbers from keyword-extractor 0.0.28.
 #[test]
 fn the_keywords_of_the_input_are_looked_for() {
     let fox = "The quick brown fox jumps over the lazy dog";
@@ -92,7 +92,7 @@ fn numbers_of_a_ground_truth_are_keywords_as_they_are_written() {
         (json!("-3"), "at 3 degrees", 0.0),
         (json!("50%"), "50%!", 1.0),
         (json!("50%"), "50", 0.0),
-        // Landed, moon, 1969.
+        // The keywords are landed, moon and 1969.
         (json!("They landed on the moon in 1969"), "The moon was reached in 1970.", 1.0 / 3.0),
         // `Seven` is a stop word; `7` is not.
         (json!("Seven of 7"), "7", 1.0),
@@ -262,10 +262,10 @@ fn keywords_in_scripts_without_spaces_are_found_inside_of_others() {
         assert_eq!(listed(json!([keyword]), text), 1.0, "{keyword} in {text}");
         assert_eq!(listed(json!([keyword]), "cat"), 0.0, "{keyword}");
     }
-    // The marks of a sentence part its words; within them nothing does.
+    // Sentence marks separate words; within a sentence nothing does.
     let case = Case::new(json!("我在巴黎。")).with_ground_truth(json!("巴黎，东京"));
     assert_eq!(scored(json!({}), &case).score, Some(0.5));
-    // Korean has spaces, and so have the scripts of Europe.
+    // Korean uses spaces, as European scripts do.
     assert_eq!(listed(json!(["서울"]), "서울시"), 0.0);
     assert_eq!(listed(json!(["cat"]), "concatenate"), 0.0);
 }

@@ -1,4 +1,4 @@
-//! The texts that keywords are from and looked for in. It extracts no keywords.
+//! The texts that keywords come from and are searched in. It extracts no keywords.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::bare::{is_unspaced, number_inside, words};
 
-/// An output in which keywords are looked for.
+/// An output that is searched for keywords.
 pub(crate) struct Text<'t> {
     text: &'t str,
     all: &'t [String],
     words: BTreeSet<&'t str>,
-    /// All words, with a line break before and after each; made where it is needed.
+    /// All words, with a line break before and after each; built on demand.
     joined: OnceCell<String>,
 }
 
@@ -25,7 +25,7 @@ impl<'t> Text<'t> {
         Self { text, all, words: words.chain(numbers).collect(), joined: OnceCell::new() }
     }
 
-    /// Whether the words of `keyword` follow each other somewhere.
+    /// Whether the words of `keyword` occur in succession.
     pub(crate) fn has(&self, keyword: &str) -> bool {
         match words(keyword).as_slice() {
             [] => self.text.contains(keyword.trim()),
@@ -40,7 +40,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Whether a word is in it: inside of others, too, where its script sets no spaces between them.
+    /// Whether a word occurs, even inside other words if its script has no spaces between words.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         self.words.contains(word) || is_unspaced(word) && self.joined().contains(word)
     }
@@ -50,7 +50,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// A text, what chat messages say, or all texts inside another list or object; any other value as its JSON text.
+/// A text, the content of chat messages, or all texts inside another list or object; any other value as its JSON text.
 pub(crate) fn said<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
     match part.value()? {
         value @ (Value::Array(_) | Value::Object(_)) => {
@@ -62,7 +62,7 @@ pub(crate) fn said<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
     }
 }
 
-/// The texts in a value, from first to last; of a message only what it says.
+/// The texts in a value, from first to last; for a message, only its content.
 fn collect(value: Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text),
@@ -89,7 +89,7 @@ fn collect_part(part: Value, texts: &mut Vec<String>) {
     }
 }
 
-/// The content of a chat message; nothing of another object.
+/// The content of a chat message; `None` for another object.
 fn content(object: &mut Map<String, Value>) -> Option<Value> {
     let is_message = object.contains_key("role") || object.len() == 1;
     let key = ["content", "parts"].into_iter().find(|key| object.contains_key(*key))?;

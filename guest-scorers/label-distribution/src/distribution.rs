@@ -1,25 +1,25 @@
-//! Counts labels, which it takes from the scores' meta.
+//! Counts the labels in the meta of scores. Reading a case's label is left to `lib.rs`.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use scorebox_sdk::{ScoreError, Scored, equal};
 use serde_json::{Map, Number, Value, json};
 
-/// One label, in one way of writing it.
+/// One label, in one notation.
 struct Group<'s> {
     label: Value,
     count: usize,
-    /// Where it comes first, and in which case.
+    /// Its first position, and the case there.
     first: (usize, &'s str),
 }
 
-/// The distribution of the labels that scores have.
+/// The distribution of the labels of all scores.
 pub(crate) fn summarize(scores: &[Scored]) -> Result<Value, ScoreError> {
     let mut groups = groups(scores)?;
     let total: usize = groups.iter().map(|group| group.count).sum();
     groups.sort_by_key(|group| group.first);
     refuse_several_kinds(&groups)?;
-    // Equal labels stay in the order of the cases, so that the first stands for all.
+    // Equal labels stay in the order of the cases, so that the first one represents them all.
     groups.sort_by(|left, right| order(&left.label, &right.label));
     let mut counts = Map::new();
     let (mut labels, mut fractions) = (Vec::new(), Vec::new());
@@ -40,7 +40,7 @@ pub(crate) fn summarize(scores: &[Scored]) -> Result<Value, ScoreError> {
     Ok(summary)
 }
 
-/// The labels as they are written. A run has many scores and few labels: each is parsed once.
+/// The labels as they are written, grouped. A run has many scores but few labels, so each is parsed only once.
 fn groups(scores: &[Scored]) -> Result<Vec<Group<'_>>, ScoreError> {
     let mut by_text: BTreeMap<String, Group<'_>> = BTreeMap::new();
     for (index, scored) in scores.iter().enumerate() {
@@ -56,12 +56,12 @@ fn groups(scores: &[Scored]) -> Result<Vec<Group<'_>>, ScoreError> {
     Ok(by_text.into_values().filter(|group| !group.label.is_null()).collect())
 }
 
-/// A label in words: a string's content, else its JSON.
+/// A label as text: the content of a string, else its JSON.
 pub(crate) fn text(label: &Value) -> String {
     label.as_str().map_or_else(|| label.to_string(), str::to_owned)
 }
 
-/// Labels of several kinds have no order, and having both `1` and `"1"` is a mistake in the data.
+/// Labels of several kinds have no order, and `1` next to `"1"` is a mistake in the data.
 fn refuse_several_kinds(groups: &[Group<'_>]) -> Result<(), ScoreError> {
     let Some(first) = groups.first() else { return Ok(()) };
     let other = groups.iter().find(|group| kind(&group.label) != kind(&first.label));
@@ -102,7 +102,7 @@ fn double(number: &Number) -> f64 {
     number.as_f64().unwrap_or(0.0)
 }
 
-/// What distinguishes large integers that are the same double.
+/// Distinguishes large integers that round to the same double.
 fn whole(number: &Number) -> i128 {
     let integer = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
     integer.unwrap_or(double(number) as i128)

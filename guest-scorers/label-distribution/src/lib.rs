@@ -1,11 +1,10 @@
-//! label-distribution: how the labels of a run's cases are spread, said once at the end of the run. It
-//! judges no output, and does not ask whether a label is right.
+//! label-distribution: how the labels of a run's cases are distributed, reported once at the end of the run. It judges
+//! no output, and does not ask whether a label is right.
 //!
 //! fraction = cases with the label / cases with any label
 //! skew     = largest fraction - smallest fraction, 0 if there is no label
 //!
-//! The formulas are those of Orbiter's `label_distribution`. The skewness of statistics is another
-//! number.
+//! The formulas are those of Orbiter's `label_distribution`. This is not the skewness of statistics.
 
 mod distribution;
 
@@ -16,7 +15,7 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The longest label that a score can have, in bytes; a longer one is cut there, and whole in `meta`.
+/// The longest label that a score can have, in bytes; a longer one is cut there, but complete in `meta`.
 const LABEL_BYTES: usize = 200;
 
 /// Reports how the labels of a run's cases are distributed: which labels there are, how frequent
@@ -62,7 +61,7 @@ impl Scorer for LabelDistribution {
                 let text = distribution::text(&label);
                 let cut = match text.len() {
                     0..=LABEL_BYTES => text,
-                    // Four bytes are the most that a character takes.
+                    // A character takes at most four bytes.
                     _ => excerpt(&text, LABEL_BYTES / 4 - 1).into_owned(),
                 };
                 let reason = format!("the label is {}", excerpt(&label.to_string(), 80));
@@ -78,7 +77,7 @@ impl Scorer for LabelDistribution {
 }
 
 impl LabelDistribution {
-    /// The label that a part of a case has, if any; `null` does not count.
+    /// The label in a part of a case, if there is one; `null` does not count.
     fn label_in(&self, part: &Part<'_>) -> Result<Option<Value>, ScoreError> {
         if part.kind() != "an object" {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! label-distribution, as a specification. Reference values: what Orbiter's class returns for the same
-//! inputs, and its documented example.
+//! label-distribution, as a specification. The reference values are the results of Orbiter's class for the same inputs,
+//! and its documented example.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn the_skew_is_the_largest_fraction_less_the_smallest() {
     assert_eq!(skew(json!(["a", "b"])), 0.0);
     assert_eq!(skew(json!(["a", "b", "b"])), 2.0 / 3.0 - 1.0 / 3.0);
     assert_eq!(skew(json!(["a", "b", "b", "c", "c", "c", "c"])), 4.0 / 7.0 - 1.0 / 7.0);
-    // One label alone is balanced.
+    // A single label is balanced.
     assert_eq!(skew(json!(["a", "a"])), 0.0);
 }
 

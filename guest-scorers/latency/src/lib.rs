@@ -11,7 +11,7 @@ use scorebox_sdk::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// How much room a reason gets at first, in bytes: as much as most take.
+/// The initial capacity of a reason, in bytes: enough for most.
 const USUAL_REASON: usize = 64;
 
 /// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and linear between
@@ -95,8 +95,7 @@ impl Scorer for Latency {
     }
 }
 
-/// The score of a latency, all in milliseconds. At `target` and below it is 1, even if `max` is the
-/// same.
+/// The score of a latency, all in milliseconds. At or below `target` it is 1, even if `max` is equal to it.
 #[must_use]
 pub fn fraction(latency: f64, target: f64, max: f64) -> f64 {
     if latency <= target {
@@ -114,7 +113,7 @@ fn round_half_up(milliseconds: f64) -> f64 {
     if milliseconds - floor >= 0.5 { floor + 1.0 } else { floor }
 }
 
-/// Adds whole milliseconds to a reason, in few characters however many they are.
+/// Appends whole milliseconds to a reason, shortly even if they are many.
 fn push_rounded(reason: &mut String, milliseconds: f64) {
     match round_half_up(milliseconds) {
         many if many >= 1e16 => reason.push_str(&format!("{many:e}")),

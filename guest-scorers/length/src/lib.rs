@@ -1,5 +1,5 @@
-//! length: whether the output is as long as it may be, and how far it is outside. It counts words,
-//! characters, sentences or lines, and no tokens of a model.
+//! length: whether the length of the output is within bounds, and how far it is outside. It counts words, characters,
+//! sentences or lines, but not a model's tokens.
 //!
 //! score = 1 from `min` to `max`, count / min below, max / count above
 //!
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How much room a reason gets at first, in bytes: as much as most take.
+/// The initial capacity of a reason, in bytes: enough for most.
 const USUAL_REASON: usize = 64;
 
 /// Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min`
@@ -69,7 +69,7 @@ enum Outside {
     Zero,
 }
 
-/// A whole number, or its text, which promptfoo's `word-count` takes as well.
+/// Reads a whole number, or its text, which promptfoo's `word-count` accepts too.
 fn whole_number<'de, D: Deserializer<'de>>(given: D) -> Result<Option<usize>, D::Error> {
     match Value::deserialize(given)? {
         Value::Null => Ok(None),
@@ -115,7 +115,7 @@ impl Scorer for Length {
 }
 
 impl Length {
-    /// Written piece by piece, because the machinery of formatting would take longer than counting.
+    /// Written piece by piece, because the formatting machinery would take longer than counting.
     fn reason(&self, count: usize) -> String {
         let mut reason = String::with_capacity(USUAL_REASON);
         push_count(&mut reason, count as u64);
@@ -160,7 +160,7 @@ impl Unit {
     }
 }
 
-/// The part of a length that is allowed: 1 from `min` to `max`, and less the farther it is outside.
+/// The score of a length: 1 from `min` to `max`, and lower the farther it is outside.
 #[must_use]
 pub fn fraction(count: usize, min: Option<usize>, max: Option<usize>) -> f64 {
     match (min, max) {

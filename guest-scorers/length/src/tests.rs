@@ -27,7 +27,7 @@ fn the_score_falls_with_the_distance_from_what_is_allowed() {
     assert_eq!(score(json!({"min": 0}), ""), 1.0);
 }
 
-// The pairs: promptfoo's tests of `word-count`.
+// The pairs are from promptfoo's tests of `word-count`.
 #[test]
 fn with_zero_outside_it_passes_or_fails() {
     let passes = |min: Option<usize>, max: Option<usize>, output| {

@@ -1,5 +1,5 @@
-//! levenshtein: how alike the output and the expected text are, letter by letter. It knows nothing of
-//! words or meaning.
+//! levenshtein: how similar the output and the expected text are, letter by letter. It knows nothing of words or
+//! meaning.
 //!
 //! score = 1 - distance / max(length of output, length of expected)
 //!
@@ -16,7 +16,7 @@ use scorebox_sdk::{
 use scorebox_sdk_texts::similarity::of_edits;
 use serde::Deserialize;
 
-/// How much room a reason gets at first, in bytes: as much as most take.
+/// The initial capacity of a reason, in bytes: enough for most.
 const USUAL_REASON: usize = 64;
 
 /// Scores how similar the output and the expected text are: 1 - edit distance / length of the
@@ -106,7 +106,7 @@ impl Levenshtein {
 
     fn result(&self, similarity: Similarity) -> Score {
         let distance = similarity.distance;
-        // Put together without the machinery of formatting, which would take longer than comparing.
+        // Built without the formatting machinery, which would take longer than comparing.
         let mut reason = String::with_capacity(USUAL_REASON);
         match distance {
             0 => reason.push_str("equal to"),
@@ -131,12 +131,12 @@ impl Levenshtein {
     }
 }
 
-/// How alike two texts are.
+/// The similarity of two texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity {
     /// 0 (nothing in common) to 1 (equal).
     pub score: f64,
-    /// The fewest edits of one code point each that make one text the other.
+    /// The smallest number of edits, of one code point each, that turn one text into the other.
     pub distance: usize,
 }
 

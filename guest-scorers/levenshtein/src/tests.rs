@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Left, right, distance, length of the longer one: in code points, counted by hand.
+/// Left, right, distance, and the length of the longer one: in code points, counted by hand.
 const PAIRS: &[(&str, &str, usize, usize)] = &[
     ("", "", 0, 0),
     ("a", "", 1, 1),
@@ -12,16 +12,16 @@ const PAIRS: &[(&str, &str, usize, usize)] = &[
     ("abc", "axc", 1, 3),
     // One letter as one code point, and as a letter with a combining accent.
     ("é", "e\u{301}", 2, 2),
-    // One sharp s against two letters.
+    // One ß against two letters.
     ("straße", "strasse", 2, 7),
     // A family is five code points: three people and two joiners.
     ("👨\u{200d}👩\u{200d}👧", "👨", 4, 5),
-    // A skin tone is a code point of its own.
+    // A skin tone is a separate code point.
     ("👍🏽", "👍", 1, 2),
     ("日本語", "日本", 1, 3),
     ("Привет", "привет", 1, 6),
     ("𝒳", "X", 1, 1),
-    // Longer than one machine word, where a bit-parallel algorithm changes its ways.
+    // Longer than one machine word, where a bit-parallel algorithm works differently.
     (
         "The quick brown fox jumps over the lazy dog, and over the lazy dog again.",
         "The quick brown cat jumps over the lazy dog, and over the lazy dog again!",
@@ -78,7 +78,7 @@ fn negate_turns_the_score_around() {
     assert_eq!(turned.reason.as_deref(), Some("1 edit away from the expected text"));
 }
 
-// The pairs: promptfoo's tests of `levenshtein`.
+// The pairs are from promptfoo's tests of `levenshtein`.
 #[test]
 fn with_a_most_distance_it_passes_or_fails() {
     let passes = |max, output, truth: &str| {
@@ -104,7 +104,7 @@ fn with_a_most_distance_it_passes_or_fails() {
 
 #[test]
 fn with_a_most_distance_the_nearest_text_counts() {
-    // The first is nearer, the second more alike.
+    // The first is closer, the second more similar.
     let config = json!({"maxDistance": 1});
     assert_eq!(score(config, json!("a"), json!(["b", "abc"])).score, Some(1.0));
 }

@@ -1,28 +1,28 @@
-//! The pairing of two lists that is worth the most. It knows nothing of what a pair is worth.
+//! Finds the pairing of two lists with the largest sum of worth. What a pair is worth is up to the caller.
 //!
-//! Kuhn's and Munkres' method with potentials and shortest augmenting paths (Jonker and Volgenant 1987):
-//! work grows with the shorter list squared, times the longer one, at worst.
+//! Kuhn's and Munkres' method with potentials and shortest augmenting paths (Jonker and Volgenant 1987): the work grows
+//! at most with the square of the shorter list, times the longer one.
 
-/// A column, with what is known of it while a row looks for its partner. Together, because most of the
-/// work is to walk along the columns.
+/// A column, with what is known about it while a row looks for its partner. Kept together, because most of the work is
+/// walking along the columns.
 #[derive(Clone, Copy, Default)]
 struct Column {
     potential: f64,
     /// The row that it is paired with, from 1; 0 if there is none.
     row: usize,
-    /// The cost of the cheapest way here, as far as it is known.
+    /// The cost of the cheapest path to here, as far as it is known.
     least: f64,
-    /// The column before it on that way.
+    /// The previous column on that path.
     came_from: usize,
     visited: bool,
 }
 
-/// Pairs (row, column), each row and each column once at most, with the largest sum of `worth`; as many
-/// pairs as there are rows, in their order. All rows have the same length, and there are at most as many rows
-/// than columns. Each look at a column is taken off `steps`; `None` if they do not suffice.
+/// Pairs (row, column) with the largest sum of `worth`, with each row and each column used at most once; there are as
+/// many pairs as rows, in their order. All rows have the same length, and there are at most as many rows as columns.
+/// Each visit of a column uses one of `steps`; `None` if they do not suffice.
 pub(crate) fn best_pairing(worth: &[Vec<f64>], steps: &mut usize) -> Option<Vec<(usize, usize)>> {
     let (rows, width) = (worth.len(), worth.first().map_or(0, Vec::len));
-    // Row and column 0 stand for "none yet"; the real ones start at 1.
+    // Row and column 0 mean "none yet"; the real ones start at 1.
     let mut of_row = vec![0.0; rows + 1];
     let mut columns = vec![Column::default(); width + 1];
     for row in 1..=rows {
@@ -36,7 +36,7 @@ pub(crate) fn best_pairing(worth: &[Vec<f64>], steps: &mut usize) -> Option<Vec<
             columns[current].visited = true;
             let here = columns[current].row;
             let (step, next) = look(&mut columns[1..], &worth[here - 1], of_row[here], current);
-            // A step of nothing changes nothing.
+            // A step of 0 changes nothing.
             if step != 0.0 {
                 advance(&mut columns, &mut of_row, step);
             }
@@ -54,8 +54,8 @@ pub(crate) fn best_pairing(worth: &[Vec<f64>], steps: &mut usize) -> Option<Vec<
     Some(pairs)
 }
 
-/// Looks from a row at all columns that were not visited; gives the cost of the cheapest way to one of
-/// them, and that column.
+/// Updates all columns that were not visited from a row; returns the cost of the cheapest path to one of them, and that
+/// column.
 fn look(columns: &mut [Column], worth: &[f64], potential: f64, from: usize) -> (f64, usize) {
     let (mut step, mut next) = (f64::INFINITY, 0);
     for (index, (column, worth)) in columns.iter_mut().zip(worth).enumerate() {
@@ -73,7 +73,7 @@ fn look(columns: &mut [Column], worth: &[f64], potential: f64, from: usize) -> (
     (step, next)
 }
 
-/// Goes that far: what was visited costs so much more, and the ways to the others so much less.
+/// Advances by this much: visited columns become more expensive, and the paths to the others cheaper.
 fn advance(columns: &mut [Column], of_row: &mut [f64], step: f64) {
     for column in columns {
         if column.visited {
@@ -89,7 +89,7 @@ fn advance(columns: &mut [Column], of_row: &mut [f64], step: f64) {
 mod tests {
     use super::best_pairing;
 
-    /// The pairs of lists of any length, found from the shorter one.
+    /// The pairs of lists of any length; the search starts from the shorter one.
     fn pairs(worth: &[Vec<f64>]) -> Vec<(usize, usize)> {
         let columns = worth.first().map_or(0, Vec::len);
         if worth.len() <= columns {
@@ -110,7 +110,7 @@ mod tests {
         let columns = worth.first().map_or(0, Vec::len);
         let Some((row, rest)) = worth.split_first() else { return 0.0 };
         let mut best = f64::NEG_INFINITY;
-        // Where there are more rows than columns, a row may stay without a pair.
+        // If there are more rows than columns, a row may stay without a partner.
         if worth.len() > columns - used.len() {
             best = by_trying(rest, used);
         }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_pairing_that_takes_too_long_is_given_up() {
-        // Where all are worth the same, row r looks r times at each column.
+        // If all pairs have the same worth, row r visits each column r times.
         let same = vec![vec![0.5; 10]; 10];
         let mut steps = 551;
         assert_eq!(best_pairing(&same, &mut steps).map(|pairs| pairs.len()), Some(10));

@@ -4,8 +4,8 @@
 //! score = sum of the similarities of the best pairing / number of items of the longer list (or, with
 //! `allowExtra`, of the expected one)
 //!
-//! Similarity is that of levenshtein; the pairing is the one of all with the largest sum (linear sum
-//! assignment), which `assignment` finds. The rule is autoevals' `ListContains`.
+//! Similarity is that of levenshtein; the pairing is the one with the largest sum (linear sum assignment), which
+//! `assignment` finds. The rule is autoevals' `ListContains`.
 
 mod assignment;
 
@@ -110,8 +110,7 @@ impl Scorer for ListContains {
 /// The most pairs that `meta` lists.
 const SHOWN_PAIRS: usize = 100;
 
-/// The most steps of work for one case, of some 65 instructions each: most of the fuel that a score has
-/// by default.
+/// The most steps of work for one case, of about 65 instructions each: most of the fuel that a score has by default.
 const STEP_LIMIT: usize = 150_000_000;
 
 /// How well a list matches one expected list.
@@ -129,7 +128,7 @@ impl ListContains {
         steps: &mut usize,
     ) -> Result<Match, ScoreError> {
         let pairs = best_pairs(output, expected, steps)?;
-        // The sum of no numbers is -0.
+        // The sum of no numbers is -0; adding it to 0.0 gives 0.
         let sum = 0.0 + pairs.iter().map(|pair| pair.similarity).sum::<f64>();
         let score = match (output.len(), expected.len()) {
             (0, 0) => 1.0,
@@ -154,17 +153,17 @@ impl ListContains {
     }
 }
 
-/// An item of the output and an expected one, by their places, and how alike they are.
+/// An item of the output and an expected one, by index, and their similarity.
 struct Pair {
     item: usize,
     expected: usize,
     similarity: f64,
 }
 
-/// The pairs whose similarities add up to the most, in the order of the output.
+/// The pairs whose similarities have the largest sum, in the order of the output.
 ///
-/// Equal items are not paired first: what is 2/3 alike with an item on either side may be nothing
-/// alike with each other (`ab`, `aba`, `ba`), so that two such pairs can be worth more.
+/// Equal items are not paired first: two items that are each 2/3 similar to a third may have nothing in common (`ab`,
+/// `aba`, `ba`), so that two such pairs can be worth more.
 fn best_pairs(
     output: &[String],
     expected: &[String],
@@ -177,7 +176,7 @@ fn best_pairs(
              (at most {STEP_LIMIT} steps are done for a case); score shorter lists, or lists of shorter items"
         ))
     };
-    // The pairing is found from the shorter list.
+    // The search starts from the shorter list.
     let turned = output.len() > expected.len();
     let (shorter, longer) = if turned { (expected, output) } else { (output, expected) };
     *steps = steps.checked_sub(comparing(shorter, longer)).ok_or_else(too_many)?;
@@ -192,17 +191,17 @@ fn best_pairs(
     Ok(pairs)
 }
 
-/// How many steps of the search it is worth to compare each text with each of the others. Measured: a text of
-/// up to 64 characters is compared with all of another character by character, a longer one block by block.
+/// How many steps of the search it costs to compare each text with each of the others. Measured: a text of up to 64
+/// characters is compared character by character of the other text, a longer one block by block.
 fn comparing(texts: &[String], others: &[String]) -> usize {
     const PAIR: usize = 30;
     const BLOCK: usize = 64;
-    // In halves of a step for a character of the other text.
+    // In half steps per character of the other text.
     let halves = |text: &String| match text.chars().count().div_ceil(BLOCK) {
         0 | 1 => 3,
         blocks => 8 + 4 * blocks,
     };
-    // Reading one that is not ASCII takes longer.
+    // Reading a text that is not ASCII takes longer.
     let length = |text: &String| text.chars().count().midpoint(text.len());
     let halves = texts.iter().map(halves).fold(0, usize::saturating_add);
     let lengths = others.iter().map(length).fold(0, usize::saturating_add);
@@ -210,10 +209,10 @@ fn comparing(texts: &[String], others: &[String]) -> usize {
     pairs.saturating_mul(PAIR).saturating_add(halves.saturating_mul(lengths) / 2)
 }
 
-/// How alike each text is with each of the others.
+/// The similarity of each text with each of the others.
 fn similarities(texts: &[String], others: &[String]) -> Vec<Vec<f64>> {
     let row = |text: &String| {
-        // Prepared once for all others: of short texts that is most of the work.
+        // Prepared once for all others: for short texts, that is most of the work.
         let prepared = BatchComparator::new(text.chars());
         let alike = |other: &String| of_edits(prepared.distance(other.chars()), text, other);
         others.iter().map(alike).collect()
@@ -221,7 +220,7 @@ fn similarities(texts: &[String], others: &[String]) -> Vec<Vec<f64>> {
     texts.iter().map(row).collect()
 }
 
-/// A list, or the list that a text holds as JSON.
+/// A list, or the list that a text contains as JSON.
 fn list(part: &Part<'_>) -> Result<Vec<Value>, ScoreError> {
     if part.is_array() {
         return part.read();
@@ -230,12 +229,12 @@ fn list(part: &Part<'_>) -> Result<Vec<Value>, ScoreError> {
     content.ok_or_else(|| part.should_be("a list, or a text that holds one as JSON"))
 }
 
-/// One expected list, or several and the list of them.
+/// One expected list, or several followed by the list of them.
 fn expected_lists(truth: &Part<'_>) -> Result<Vec<Vec<String>>, ScoreError> {
     let items = list(truth)?;
     let lists: Option<Vec<&Vec<Value>>> = items.iter().map(Value::as_array).collect();
     let inner = lists.unwrap_or_default().into_iter().map(|list| texts(list));
-    // The whole comes last: of equal scores, the first one's items are named.
+    // The whole list comes last: of equal scores, the items of the first one are named.
     Ok(inner.chain([texts(&items)]).collect())
 }
 
@@ -243,13 +242,13 @@ fn texts(list: &[Value]) -> Vec<String> {
     list.iter().map(text).collect()
 }
 
-/// An item as it is compared: numbers in it by value, however they were written.
+/// An item as it is compared: numbers in it by value, however they are written.
 fn text(item: &Value) -> String {
     if let Value::String(text) = item {
         return text.clone();
     }
     let json = item.to_string();
-    // Only a text with a broken escape has none, which a value does not hold.
+    // It fails only for a text with a broken escape, which a `Value` cannot contain.
     Part::new("item", json.as_str()).text().map(Cow::into_owned).unwrap_or(json)
 }
 

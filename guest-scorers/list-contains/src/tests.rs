@@ -48,14 +48,14 @@ fn items_that_are_not_texts_are_compared_as_json() {
     check(json!([{"a": 1}]), json!([{"a": 2}]), 6.0 / 7.0);
 }
 
-// In Python, autoevals compares `1.0` and `1` as texts.
+// autoevals for Python compares `1.0` and `1` as texts.
 #[test]
 fn numbers_are_compared_by_value() {
     check(json!([1.0]), json!([1]), 1.0);
     check(json!([-0.0, 2.50]), json!([0, 2.5]), 1.0);
     check(json!("[1.0]"), json!(["1"]), 1.0);
     check(json!([{"a": [1.0]}]), json!([{"a": [1]}]), 1.0);
-    // Texts stay as they are.
+    // Texts stay as they are written.
     check(json!(["1.0"]), json!([1]), 1.0 / 3.0);
     let value = json!({"value": [3.0]});
     assert_eq!(score(value, json!([3]), json!(["x"])).score, Some(1.0));
@@ -68,7 +68,7 @@ fn an_output_that_is_the_ground_truth_scores_1() {
     check(json!([[]]), json!([[]]), 1.0);
     check(json!([]), json!([[], ["a"]]), 1.0);
     check(json!([["a"], ["x"]]), json!([["a"]]), 0.5);
-    // Of equal scores, an expected list's items are named.
+    // Of equal scores, the items of an expected list are named.
     let either = score(json!({}), json!(["x"]), json!([["y"]]));
     assert!(either.reason.unwrap().starts_with("0 of 1 expected items"));
 }
@@ -157,11 +157,11 @@ fn lists_that_are_too_long_to_pair_are_refused() {
         "2400 items and 2400 expected ones are too many, or too long, to find their best pairing (at most 150000000 \
          steps are done for a case); score shorter lists, or lists of shorter items"
     );
-    // Where no pair is better than another, the search is longest.
+    // If all pairs are equally good, the search takes longest.
     let same = |count: usize| vec!["same".to_owned(); count];
     assert!(refusal(same(700), same(700)).starts_with("700 items and 700 expected ones are too"));
     check(json!(same(300)), json!(same(300)), 1.0);
-    // All expected lists share the steps.
+    // All expected lists share the step limit.
     let case = Case::new(json!(same(400))).with_ground_truth(json!([same(400), same(400)]));
     assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
     let case = case.with_ground_truth(json!(vec![same(400); 4]));
@@ -185,7 +185,7 @@ fn the_longer_the_items_the_fewer_can_be_compared() {
     ] {
         assert!(fits(most, &item) && !fits(most + 1, &item), "{most} of {} bytes", item.len());
     }
-    // Of two lists the shorter one is read once.
+    // The shorter list is read only once.
     let (one, many) = (vec!["a".repeat(10)], vec!["a".repeat(20); 100_000]);
     assert!(comparing(&one, &many) < STEP_LIMIT);
     let objects: Vec<_> = (0..1600).map(|id| json!({"id": id, "name": "abc"})).collect();

@@ -1,5 +1,4 @@
-//! loaded-skill: 1 if a skill was loaded. Whether the agent then followed it is not its
-//! question.
+//! loaded-skill: 1 if a skill was loaded. It does not check whether the agent then followed it.
 //!
 //! The rule is niceeval's `loadedSkill`.
 

@@ -1,8 +1,8 @@
-//! Takes out of a trace what the model said. It compares nothing.
+//! Extracts what the model said from a trace. It compares nothing.
 
 use scorebox_sdk_traces::{Role, StepKind, Trace};
 
-/// What the model said, turn by turn; its thoughts if it said nothing.
+/// The model's words, turn by turn; its thoughts in turns without words.
 pub(crate) fn answers(trace: &Trace) -> Vec<String> {
     let mut answers: Vec<(usize, bool, String)> = Vec::new();
     for step in trace.steps() {

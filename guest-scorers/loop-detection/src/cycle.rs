@@ -1,16 +1,15 @@
-//! Finds an agent or a tool that calls itself. It gives no score.
+//! Finds an agent or a tool that calls itself. It computes no score.
 
 use scorebox_sdk_traces::{StepKind, Trace};
 use serde_json::Value;
 
-/// How many steps up a caller is looked for.
+/// How many ancestors of a step are searched.
 const ANCESTORS: usize = 1000;
 
-/// How much of a step's input distinguishes it from another step of its name, in characters.
+/// How much of a step's input distinguishes it from other steps with its name, in characters.
 const INPUT_LENGTH: usize = 64;
 
-/// The kind and the name of a step that is inside one of the same kind, name and input; `None` if
-/// there is no such step.
+/// The kind and the name of a step inside one with the same kind, name and input; `None` if there is no such step.
 pub(crate) fn cycle(trace: &Trace) -> Option<String> {
     let steps = trace.steps();
     let labels: Vec<Option<(&str, &str, String)>> =

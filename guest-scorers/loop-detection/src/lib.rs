@@ -1,12 +1,11 @@
-//! loop-detection: how free a run is of loops: equal tool calls, answers that repeat the one before,
-//! agents that call themselves. It cannot distinguish a loop from patience: polling a slow job looks the
-//! same.
+//! loop-detection: how free a run is of loops: identical tool calls, answers that repeat the previous one, agents that
+//! call themselves. It cannot distinguish a loop from patience: polling a slow job looks the same.
 //!
 //! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are
 //! checked
 //!
-//! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1). `answers` takes out what
-//! the model said, `similarity` compares it, `cycle` finds what calls itself.
+//! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1). `answers` extracts what the model said,
+//! `similarity` compares it, `cycle` finds agents and tools that call themselves.
 
 mod answers;
 mod cycle;

@@ -1,19 +1,19 @@
-//! How alike two answers are: the greater of the Jaccard index of their word pairs and the ratio of
-//! Python's difflib. It does not understand them.
+//! How similar two answers are: the greater of the Jaccard index of their word pairs and the ratio of Python's difflib.
+//! It does not understand them.
 //!
-//! Both work on the meaningful words: lower case, without stop words, of three characters or more.
+//! Both use the meaningful words: in lower case, without stop words, of three characters or more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer meaningful words than this are too few to compare.
+/// Texts with fewer meaningful words than this are not compared.
 const WORDS: usize = 20;
 
-/// The longest text that difflib's ratio is computed of, in characters; longer ones are compared by
-/// their word pairs alone.
+/// The longest text for which difflib's ratio is computed, in characters; longer ones are compared by their word pairs
+/// only.
 const CHARACTERS: usize = 10_000;
 
-/// How many pairs of equal characters may be looked at in all answers of one run. Two answers of a
-/// page cost about 100 000.
+/// How many pairs of equal characters may be visited for all answers of one run. Two answers of a page each cost about
+/// 100 000.
 const WORK: u64 = 20_000_000;
 
 /// DeepEval's list.
@@ -65,7 +65,7 @@ const STOP_WORDS: [&str; 45] = [
     "let",
 ];
 
-/// What is left of the work that one run may cost.
+/// The rest of the work that one run may cost.
 pub(crate) struct Budget {
     left: u64,
 }
@@ -87,8 +87,8 @@ impl Budget {
     }
 }
 
-/// The similarity of two answers, 0 to 1; `None` if one is too short. If it cannot reach `least`,
-/// a smaller number may be returned in its place.
+/// The similarity of two answers, 0 to 1; `None` if one is too short. If it cannot reach `least`, a smaller number may
+/// be returned instead.
 pub(crate) fn similarity(left: &str, right: &str, least: f64, budget: &mut Budget) -> Option<f64> {
     let (left, right) = (meaningful(left), meaningful(right));
     if left.len() < WORDS || right.len() < WORDS {
@@ -97,7 +97,7 @@ pub(crate) fn similarity(left: &str, right: &str, least: f64, budget: &mut Budge
     let pairs = shared_pairs(&left, &right);
     let characters = |words: &[String]| words.join(" ").chars().collect::<Vec<char>>();
     let (left, right) = (characters(&left), characters(&right));
-    if left.len().max(right.len()) > CHARACTERS || most_ratio(&left, &right) < least.max(pairs) {
+    if left.len().max(right.len()) > CHARACTERS || max_ratio(&left, &right) < least.max(pairs) {
         return Some(pairs);
     }
     Some(pairs.max(ratio(&left, &right, budget).unwrap_or(0.0)))
@@ -121,8 +121,8 @@ fn shared_pairs(left: &[String], right: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// What the ratio cannot exceed: that of the characters in any order (difflib's `quick_ratio`).
-fn most_ratio(left: &[char], right: &[char]) -> f64 {
+/// An upper bound of the ratio: the share of equal characters in any order (difflib's `quick_ratio`).
+fn max_ratio(left: &[char], right: &[char]) -> f64 {
     let mut counts: BTreeMap<char, usize> = BTreeMap::new();
     right.iter().for_each(|character| *counts.entry(*character).or_default() += 1);
     let shared = left.iter().filter(|character| match counts.get_mut(character) {
@@ -140,9 +140,9 @@ fn of_length(matches: usize, left: &[char], right: &[char]) -> f64 {
     if length == 0 { 1.0 } else { 2.0 * matches as f64 / length as f64 }
 }
 
-/// `difflib.SequenceMatcher(None, left, right).ratio()`: twice the number of characters in the longest
-/// common block, and in those left and right of it, by the length of both. Characters that are more
-/// than 1 % of a text of 200 or more start no block, as there.
+/// `difflib.SequenceMatcher(None, left, right).ratio()`: twice the number of characters in the longest common block,
+/// and in those left and right of it, divided by the length of both. As in difflib, characters that make up more than 1
+/// % of a text of 200 or more start no block.
 fn ratio(left: &[char], right: &[char], budget: &mut Budget) -> Option<f64> {
     let mut places: BTreeMap<char, Vec<usize>> = BTreeMap::new();
     for (index, character) in right.iter().enumerate() {
@@ -182,16 +182,16 @@ fn ratio(left: &[char], right: &[char], budget: &mut Budget) -> Option<f64> {
 struct Matcher<'t> {
     left: &'t [char],
     right: &'t [char],
-    /// Where each character stands on the right.
+    /// The positions of each character on the right.
     places: BTreeMap<char, Vec<usize>>,
-    /// The length of the block that ends at each place of the right, for the last character of the
-    /// left and for this one; shifted by one.
+    /// The length of the block that ends at each position on the right, for the previous character on the left and for
+    /// this one; shifted by one.
     lengths: Vec<usize>,
     new_lengths: Vec<usize>,
 }
 
 impl Matcher<'_> {
-    /// The first longest common block of two ranges: where it begins on both sides, and its size.
+    /// The first longest common block of two ranges: its start on both sides, and its size.
     fn longest(
         &mut self,
         left_from: usize,
@@ -222,7 +222,7 @@ impl Matcher<'_> {
             touched = here;
         }
         touched.iter().for_each(|place| self.lengths[place + 1] = 0);
-        // Frequent characters start no block, and may lengthen one.
+        // Frequent characters start no block, but may extend one.
         while best_left > left_from
             && best_right > right_from
             && self.left[best_left - 1] == self.right[best_right - 1]

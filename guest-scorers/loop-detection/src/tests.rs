@@ -1,5 +1,5 @@
-//! loop-detection, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0)
-//! from PyPI and with Python's difflib.
+//! loop-detection, as a specification. The values are from deepeval 4.3.1 (Apache-2.0) from PyPI and from Python's
+//! difflib.
 
 use super::*;
 use crate::similarity::ratio_of;
@@ -93,7 +93,7 @@ fn the_ratio_is_difflibs() {
     let volatile = "private volatile Thread currentThread;";
     assert!(close(ratio_of("private Thread currentThread;", volatile), 0.8656716417910447));
     assert!(close(ratio_of(&"äöü".repeat(30), &"öäü".repeat(30)), 0.5));
-    // Of 200 characters on, frequent ones start no block.
+    // From 200 characters on, frequent ones start no block.
     assert!(close(ratio_of(FLOOD, FLOOD_AGAIN), 0.03139013452914798));
     assert!(close(ratio_of(FLOOD, WIND), 0.060324825986078884));
     assert!(close(ratio_of(FLOOD, FLOOD_TURNED), 0.46741573033707867));
@@ -103,7 +103,7 @@ fn the_ratio_is_difflibs() {
 
 #[test]
 fn long_and_many_answers_cost_a_bounded_amount() {
-    // Words of letters that are all rare, in two orders.
+    // Words of rare letters, in two orders.
     let letters: Vec<char> =
         ('a'..='z').chain('α'..='ω').chain('а'..='я').chain('一'..='乇').collect();
     let word = |index: usize| -> String {

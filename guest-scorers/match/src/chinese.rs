@@ -32,10 +32,10 @@ const DIGITS: &[(char, u8)] = &[
     ('玖', 9),
 ];
 const TENS: &[(char, f64)] = &[('廿', 20.0), ('卅', 30.0), ('卌', 40.0)];
-/// They multiply the digit before them.
+/// Characters that multiply the digit before them.
 const UNITS: &[(char, f64)] =
     &[('十', 1e1), ('拾', 1e1), ('百', 1e2), ('佰', 1e2), ('千', 1e3), ('仟', 1e3)];
-/// They multiply everything before them.
+/// Characters that multiply everything before them.
 const LARGE_UNITS: &[(char, f64)] =
     &[('万', 1e4), ('萬', 1e4), ('亿', 1e8), ('億', 1e8), ('兆', 1e12)];
 const POINTS: &[char] = &['点', '點'];
@@ -49,12 +49,12 @@ fn digit(c: char) -> Option<u8> {
     of(DIGITS, c)
 }
 
-/// A digit of any script, Chinese or positional, as an ASCII one.
+/// The ASCII digit for a digit of any script, Chinese or positional.
 pub(crate) fn ascii_digit(c: char) -> Option<char> {
     numerals::digit(c).or_else(|| digit(c)).map(|digit| char::from(b'0' + digit))
 }
 
-/// Whether a number with this character in it is a Chinese one.
+/// Whether this character makes a number a Chinese one.
 pub(crate) fn is_numeral(c: char) -> bool {
     let tables = [TENS, UNITS, LARGE_UNITS];
     digit(c).is_some()
@@ -63,7 +63,7 @@ pub(crate) fn is_numeral(c: char) -> bool {
         || SIGNS.contains(&c)
 }
 
-/// A number without a sign.
+/// Reads a number without a sign.
 pub(crate) fn read(text: &str) -> Option<f64> {
     let point = ['点', '點', '．', '.'].into_iter().find(|point| text.contains(*point));
     let parts = point.and_then(|point| text.split_once(point));
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str) -> Option<f64> {
     Some(whole + fraction)
 }
 
-/// The digits before and after a point, either of which may be missing.
+/// Reads the digits before and after a decimal point, either of which may be missing.
 fn decimal(whole: &str, fraction: &str) -> Option<f64> {
     let digits = |text: &str| -> Option<String> {
         text.chars().filter(|c| !c.is_whitespace()).map(ascii_digit).collect()

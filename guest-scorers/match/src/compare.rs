@@ -1,4 +1,4 @@
-//! Whether an expected text is at its place in an output. Reading numbers is left to `number`.
+//! Decides whether an expected text is at its place in an output. Reading numbers is left to `number`.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -9,14 +9,14 @@ use scorebox_sdk_texts::python::{decimal, is_space};
 use crate::Location;
 use crate::number::{number, strictly};
 
-/// An output, and how to look into it.
+/// An output, and how to search it.
 pub(crate) struct Output<'t> {
     text: Cow<'t, str>,
     location: Location,
     ignore_case: bool,
     numeric: bool,
     folded: OnceCell<String>,
-    /// The numbers at the place that counts, also to five digits; set once one was needed.
+    /// The numbers at the place that counts, and their text with five significant digits; computed on demand.
     numbers: OnceCell<Vec<(f64, String)>>,
 }
 
@@ -41,11 +41,11 @@ impl<'t> Output<'t> {
         match number(&plain) {
             Some(number) => {
                 let number = five_digits(number);
-                // A whole output `(42)` is no number, but the expected text if that is `(42)`.
+                // As a whole output, `(42)` is not a number, but it is the expected text if that is `(42)`.
                 self.numbers().iter().any(|(_, found)| *found == number)
                     || self.location == Location::Exact && self.folded() == expected
             }
-            // The marks of a number may be those of a text: `Paris, Texas`.
+            // A mark of numbers may also be part of a text: `Paris, Texas`.
             None => self.has(&plain) || self.has(&expected),
         }
     }
@@ -61,7 +61,7 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// The number that numbers were compared with, if it is one and they were.
+    /// The number to compare with, if the expected text is one and numbers were compared.
     pub(crate) fn number(&self) -> Option<f64> {
         match self.numbers.get()?.as_slice() {
             [(number, _)] if self.location != Location::Any => Some(*number),
@@ -100,13 +100,13 @@ fn five_digits(number: f64) -> String {
     format!("{number:.4e}")
 }
 
-/// Without the white space and ASCII punctuation around it.
+/// The text without surrounding white space and ASCII punctuation.
 fn without_edges(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii_punctuation() || c.is_ascii_whitespace() || c == '\u{b}')
 }
 
-/// Without currency, thousands and emphasis marks (nor LaTeX's backslash before one), and without
-/// points that no digit follows.
+/// The text without marks of currency, thousands and emphasis (nor LaTeX's backslash before one), and without points
+/// that are not followed by a digit.
 fn plain(text: &str) -> String {
     const MARKS: [char; 6] = ['$', ',', '£', '€', '*', '_'];
     let mut kept = Vec::with_capacity(text.len());
@@ -127,7 +127,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
 
-    // `strip_numeric_punctuation` of Inspect 0.3.285.
+    // The values are from `strip_numeric_punctuation` of Inspect 0.3.285.
     #[test]
     fn marks_and_full_stops_are_not_part_of_a_number() {
         assert_eq!(plain("$1,234.50."), "1234.50");

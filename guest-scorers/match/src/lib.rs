@@ -1,9 +1,9 @@
-//! match: 1 if the output has the expected text or number at its start, its end or anywhere, else 0.
-//! It looks for no markers; for those see answer, numeric-answer and regex.
+//! match: 1 if the output has the expected text or number at its start, at its end or anywhere, else 0. It looks for no
+//! markers; for those see answer, numeric-answer and regex.
 //!
-//! The rule is that of `match` in Inspect 0.3.285: white space and ASCII punctuation around a text do
-//! not count, and numbers are compared by five significant digits. `compare` looks into the output,
-//! `number` reads a word as a number, with `numerals` for its characters and `chinese` for Chinese ones.
+//! The rule is that of `match` in Inspect 0.3.285: white space and ASCII punctuation around a text do not count, and
+//! numbers are compared by five significant digits. `compare` searches the output, and `number` reads a word as a
+//! number, with `numerals` for its characters and `chinese` for Chinese numerals.
 
 mod chinese;
 mod compare;

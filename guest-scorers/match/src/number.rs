@@ -5,14 +5,14 @@ use scorebox_sdk_texts::python::decimal;
 use crate::chinese::{self, ascii_digit};
 use crate::numerals::numeric;
 
-/// What may stand around a number; `~`, `<`, `>` and `=` would make it another statement.
+/// Characters that may surround a number; `~`, `<`, `>` and `=` would make it a different statement.
 const AROUND: &[char] = &['!', '?', ':', ';', '(', ')', '[', ']', '{', '}', '\'', '"', '`'];
 
-/// Chinese words come last: they stand before no exponent.
+/// The Chinese words come last: they do not precede an exponent.
 const MINUS: &[char] = &['-', '−', '﹣', '－', '负', '負'];
 const PLUS: &[char] = &['+', '＋', '﹢', '正'];
 const POINTS: &[char] = &['٫', '．'];
-/// What parts the digits of a long number, other than white space.
+/// Characters that separate the digits of a long number, in addition to white space.
 const BETWEEN: &[char] = &[',', '，', '﹐', '、', '٬', '\'', '’', 'ʼ', '＇'];
 
 /// A word as a number, without the brackets, quotes and marks around it.
@@ -20,7 +20,7 @@ pub(crate) fn number(word: &str) -> Option<f64> {
     strictly(word.trim_matches(AROUND))
 }
 
-/// A text as a number, with nothing around it but white space.
+/// Reads a text as a number that only white space surrounds.
 pub(crate) fn strictly(text: &str) -> Option<f64> {
     let text = text.trim();
     let finite = |number: &f64| number.is_finite();
@@ -56,7 +56,7 @@ fn any_script(text: &str) -> Option<f64> {
     }
 }
 
-/// Rejects almost every word that is not a number at once.
+/// Quickly rejects almost every word that is not a number.
 fn may_be_in_number(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_digit() || "eE.,'+-".contains(c) || c.is_ascii_whitespace();
@@ -116,7 +116,7 @@ fn superscript(c: char) -> Option<u8> {
     }
 }
 
-/// A number that may end in one fraction: `2½`.
+/// Reads a number that may end in one fraction: `2½`.
 fn with_fraction(text: &str) -> Option<f64> {
     let value = |c: char| numeric(c).filter(|value| *value > 0.0 && *value < 1.0);
     let mut fractions = text.char_indices().filter_map(|(place, c)| Some((place, c, value(c)?)));
@@ -140,8 +140,8 @@ fn core(text: &str) -> Option<f64> {
     chinese.or_else(|| grouped(text)).or_else(|| single(text))
 }
 
-/// Digits of any script with groups and a decimal mark, whichever is which: of `.` and `,` the last one
-/// is the decimal mark; a comma alone is one if one to three digits follow it.
+/// Reads digits of any script with groups and a decimal mark, whichever is which: of `.` and `,`, the last one is the
+/// decimal mark; a single comma is one if one to three digits follow it.
 fn grouped(text: &str) -> Option<f64> {
     let decimal_mark = match (text.rfind('.'), text.rfind(',')) {
         (Some(point), Some(comma)) => Some(if point > comma { '.' } else { ',' }),
@@ -173,7 +173,7 @@ fn grouped(text: &str) -> Option<f64> {
             number.push('.');
             has_point = true;
         } else if BETWEEN.contains(&c) || c.is_whitespace() || decimal_mark.is_some() && c == '.' {
-            // It parts groups of digits.
+            // It separates groups of digits.
         } else {
             number.push(ascii_digit(c)?);
         }

@@ -1,9 +1,9 @@
-//! What characters are worth as numbers, from the Unicode Character Database 14.0: all digits, and the
-//! numbers of the living scripts (the Basic Multilingual Plane). It puts no numbers together.
+//! The numeric values of characters, from the Unicode Character Database 14.0: all digits, and the numbers of living
+//! scripts (the Basic Multilingual Plane). It combines no characters into numbers.
 
 use scorebox_sdk_texts::python::decimal;
 
-/// The digit that a character is, also if it is not a positional one: `²`, `③`.
+/// The digit that a character is, even if it is not positional: `²`, `③`.
 pub(crate) fn digit(c: char) -> Option<u8> {
     decimal(c).or_else(|| {
         let (first, count, digit) = *DIGITS.get(last(DIGITS, |run| run.0, c)?)?;
@@ -22,12 +22,12 @@ pub(crate) fn numeric(c: char) -> Option<f64> {
     })
 }
 
-/// The last run that starts at `c` or before it.
+/// The last run that starts at or before `c`.
 fn last<T>(runs: &[T], first: impl Fn(&T) -> char, c: char) -> Option<usize> {
     runs.partition_point(|run| first(run) <= c).checked_sub(1)
 }
 
-/// First character, how many follow each other, and the first one's digit.
+/// The first character of a run, the length of the run, and the digit of the first.
 const DIGITS: &[(char, u8, u8)] = &[
     ('\u{b2}', 2, 2),
     ('\u{b9}', 1, 1),
@@ -52,8 +52,8 @@ const DIGITS: &[(char, u8, u8)] = &[
     ('\u{1f101}', 10, 0),
 ];
 
-/// First character, how many follow each other, and the first one's value, as a fraction; each of the
-/// others has one more above the line.
+/// The first character of a run, the length of the run, and the value of the first, as a fraction; the numerator of
+/// each next one is one more.
 #[rustfmt::skip]
 const NUMBERS: &[(char, u32, f64, f64)] = &[
     ('\u{bc}', 1, 1.0, 4.0), ('\u{bd}', 1, 1.0, 2.0), ('\u{be}', 1, 3.0, 4.0),
@@ -125,7 +125,7 @@ const NUMBERS: &[(char, u32, f64, f64)] = &[
 mod tests {
     use super::*;
 
-    // Python's `unicodedata.decimal`, `digit` and `numeric`.
+    // The values are from Python's `unicodedata.decimal`, `digit` and `numeric`.
     #[test]
     fn characters_are_worth_what_unicode_says() {
         assert_eq!(decimal('7'), Some(7));

@@ -30,7 +30,7 @@ fn case_and_punctuation_around_a_text_do_not_count() {
     assert!(matches(json!({}), "Hauptstraße", "HAUPTSTRASSE"));
     assert!(!matches(json!({"location": "exact"}), "Par-is", "Paris"));
     assert!(!matches(json!({}), "«Paris»", "Paris"));
-    // Nothing is left of the expected text.
+    // Nothing of the expected text is left.
     assert!(matches(json!({}), "anything", "."));
 }
 
@@ -74,7 +74,7 @@ fn an_output_that_is_the_expected_text_matches() {
         for text in ["(42)", "42!", "[42]", "42:", "(5", "(1,000)", "$(7)", "60%, 70%"] {
             assert!(matches(config.clone(), text, text), "{location} {text}");
         }
-        // Inspect gives 0 to `(42)` at `exact`, and to this: it takes the comma out of the expected text only.
+        // Inspect scores `(42)` at `exact` with 0, and this too: it removes the comma from the expected text only.
         assert!(matches(config.clone(), "Paris, Texas", "Paris, Texas"), "{location}");
         assert!(matches(config, "Paris Texas", "Paris, Texas"), "{location}");
     }

@@ -1,16 +1,16 @@
-//! Finds what may be the final answer of a text. Reading it is left to `read`.
+//! Finds the parts of a text that may be its final answer. Reading them is left to `read`.
 
 /// The longest answer, in bytes.
 pub(crate) const ANSWER_LIMIT: usize = 4096;
 
-/// The longest text with formulas that is an answer as a whole, in bytes.
+/// The longest text with formulas that counts as one answer, in bytes.
 const COMPOSITE_LIMIT: usize = 512;
 
-/// How many boxes are looked at, from the last one back: a model that loops writes thousands.
+/// How many boxes are examined, from the last one back, because a model that loops writes thousands.
 const BOX_LIMIT: usize = 100;
 
-/// What an output may mean as its final answer, the likeliest first: what is in the last box, after the
-/// last "answer is", in the last formula, the whole text, its last line, its last number.
+/// The parts of an output that may be its final answer, the most likely first: what is in the last box, after the last
+/// "answer is", in the last formula, the whole text, its last line, its last number.
 pub(crate) fn candidates(text: &str) -> Vec<&str> {
     let text = text.trim();
     let whole = Some(text).filter(|text| text.len() <= ANSWER_LIMIT);
@@ -34,12 +34,12 @@ pub(crate) fn candidates(text: &str) -> Vec<&str> {
     candidates
 }
 
-/// What a ground truth means: what is in its last box, or all of it.
+/// The expected answer in a ground truth: what is in its last box, or all of it.
 pub(crate) fn expected_answer(text: &str) -> Option<&str> {
     [last_box(text), Some(text)].into_iter().flatten().map(bare).find(|text| !text.is_empty())
 }
 
-/// Without emphasis, the marks of a formula, and a full stop.
+/// Removes emphasis, the marks of a formula, and a full stop.
 pub(crate) fn bare(text: &str) -> &str {
     const SPACES: [&str; 6] = ["\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad"];
     let mut text = text.trim();
@@ -58,7 +58,7 @@ pub(crate) fn bare(text: &str) -> &str {
     while let Some(rest) = SPACES.iter().find_map(|space| text.strip_suffix(space)) {
         text = rest.trim_end();
     }
-    // The `\ ` at the end has lost its space above.
+    // The `\ ` at the end has already lost its space.
     if let Some(rest) = text.strip_suffix('\\').filter(|rest| !rest.ends_with('\\')) {
         text = rest;
     }
@@ -82,8 +82,8 @@ fn last_box(text: &str) -> Option<&str> {
     opened.next()
 }
 
-/// What a box without braces holds, `\boxed 3`: up to white space or the end of the formula. A word is
-/// none, because a text may only mention `\boxed`.
+/// The content of a box without braces, `\boxed 3`: up to white space or the end of the formula. A word does not count,
+/// because a text may only mention `\boxed`.
 fn token(text: &str) -> Option<&str> {
     let ends = |c: char| c.is_whitespace() || c == '$';
     let token = text.split(ends).next()?;
@@ -97,7 +97,7 @@ fn token(text: &str) -> Option<&str> {
     Some(token).filter(|token| is_answer && token.len() <= ANSWER_LIMIT)
 }
 
-/// Up to the brace that closes, within the limit of an answer.
+/// The text up to the closing brace, within the limit of an answer.
 fn balanced(text: &str) -> Option<&str> {
     let mut depth = 1_usize;
     let end = text.bytes().take(ANSWER_LIMIT).position(|byte| {
@@ -113,7 +113,7 @@ fn balanced(text: &str) -> Option<&str> {
 
 /// The rest of the line after the last "answer is", "answer:", "result =".
 fn after_marker(text: &str) -> Option<&str> {
-    // Lowering ASCII keeps every byte in its place.
+    // Lowering ASCII keeps every byte in place.
     let lower = text.to_ascii_lowercase();
     let after = |word: &str| {
         lower.rmatch_indices(word).find_map(|(place, _)| {
@@ -131,20 +131,20 @@ fn after_marker(text: &str) -> Option<&str> {
     Some(if between.contains('\n') { without_bullet(line) } else { line })
 }
 
-/// The last line that says something. A bullet before it is none where it is all of the text: `- 42`.
+/// The last line that is not empty. A bullet before it is a minus if the text has no other line: `- 42`.
 fn last_line(text: &str) -> Option<&str> {
     let line = text.lines().rfind(|line| !line.trim().is_empty())?;
     Some(if line.len() < text.len() { without_bullet(line) } else { line })
 }
 
-/// A line without what makes it an item of a list, which is no minus.
+/// A line without the bullet that makes it an item of a list; the bullet is not a minus.
 fn without_bullet(line: &str) -> &str {
     let line = line.trim_start();
     let item = line.strip_prefix(['-', '–', '—', '*', '•']);
     item.filter(|item| item.starts_with(char::is_whitespace)).map_or(line, str::trim_start)
 }
 
-/// What stands in the last `$…$`, `$$…$$`, `\[…\]` or `\(…\)`.
+/// The content of the last `$…$`, `$$…$$`, `\[…\]` or `\(…\)`.
 fn last_formula(text: &str) -> Option<&str> {
     let between = |open: &str, close: &str| {
         let end = text.rfind(close)?;
@@ -156,7 +156,7 @@ fn last_formula(text: &str) -> Option<&str> {
     formulas.into_iter().flatten().max_by_key(|(end, _)| *end).map(|(_, formula)| formula)
 }
 
-/// What stands between the last pair of single dollar signs, and where it ends.
+/// The content between the last pair of single dollar signs, and where it ends.
 fn last_dollars(text: &str) -> Option<(usize, &str)> {
     let bytes = text.as_bytes();
     let is_dollar = |place: usize| bytes.get(place) == Some(&b'$');
@@ -175,7 +175,7 @@ fn last_dollars(text: &str) -> Option<(usize, &str)> {
     last
 }
 
-/// Whether a text is words with formulas in them: "odd $n$".
+/// Whether a text consists of words with formulas in them: "odd $n$".
 pub(crate) fn is_composite(text: &str) -> bool {
     let breaks = text.matches('\n').count();
     if text.len() > COMPOSITE_LIMIT
@@ -213,12 +213,12 @@ fn without_formulas(text: &str) -> String {
     kept
 }
 
-/// Whether two letters follow each other.
+/// Whether a text has two letters in succession.
 pub(crate) fn has_word(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_alphabetic))
 }
 
-/// What a word after a number multiplies it by.
+/// The factor that a word after a number stands for.
 pub(crate) fn magnitude(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "dozen" => "12",
@@ -231,8 +231,7 @@ pub(crate) fn magnitude(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The last number of a text, as it is written there, with the words that belong to it: "minus 5",
-/// "5 million".
+/// The last number of a text, as it is written, with the words that belong to it: "minus 5", "5 million".
 fn last_number(text: &str) -> Option<&str> {
     let digit = text.rfind(|c: char| c.is_ascii_digit())?;
     let after = text[digit + 1..].trim_start();
@@ -245,10 +244,10 @@ fn last_number(text: &str) -> Option<&str> {
     let from = text[..=digit]
         .rfind(|c| !is_part(c))
         .map_or(0, |place| place + text[place..].chars().next().map_or(1, char::len_utf8));
-    // The last digits of `12{,}000` or `x^{10}` are not a number by themselves.
+    // The last digits of `12{,}000` or `x^{10}` are not a separate number.
     (!text[..from].ends_with(['}', '!', '{', '^', '_'])).then_some(())?;
     let run = &text[from..=digit];
-    // Of what could belong to it, the longest part that is a number: "and-5" ends in one, "1+2" in another.
+    // Of the candidates, the longest part that is a number: "and-5" ends in one, "1+2" in another.
     let starts = run.char_indices().map(|(place, _)| &run[place..]);
     let number = starts.filter(|part| part.len() <= 64).find(|part| is_number(part))?;
     let mut start = digit + 1 - number.len();
@@ -265,7 +264,7 @@ fn last_number(text: &str) -> Option<&str> {
     }
 }
 
-/// A minus, as keyboards, typesetters and word processors write it.
+/// A minus, as keyboards, typesetters or word processors produce it.
 pub(crate) fn is_minus(c: char) -> bool {
     matches!(c, '-' | '−' | '–')
 }

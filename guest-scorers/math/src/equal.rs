@@ -1,5 +1,5 @@
-//! Whether two expressions have the same value. Variables are given numbers: two expressions that agree
-//! for several of them, chosen without a pattern, are taken for the same.
+//! Decides whether two expressions have the same value. Variables get numbers: two expressions that agree for several
+//! of them, chosen without a pattern, are considered the same.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use crate::expression::{Expression, Function, Relation};
 use crate::tokens::REALS;
 use crate::value::{Value, value};
 
-/// How far apart equal values may be, as a part of them: numbers of which one is a decimal fraction or
-/// transcendental, roots, and expressions with variables.
+/// The relative difference up to which values are equal, for decimal fractions and transcendental numbers, roots, and
+/// expressions with variables.
 const TOLERANCE: f64 = 1e-10;
 const TOLERANCE_OF_ROOTS: f64 = 1e-12;
 const TOLERANCE_WITH_VARIABLES: f64 = 1e-9;
 
-/// From this to 1, values are compared by their distance and not by a part of them. Below it, computed
-/// values are so too, as what is left of larger ones; written numbers are not.
+/// From this value to 1, the tolerance is absolute rather than relative. Computed values below it are compared
+/// likewise, because they may be rounding errors of larger ones; written numbers are not.
 const SMALL: f64 = 1e-3;
 
-/// How many choices of numbers for the variables are tried, and how many must give a value.
+/// How many sets of numbers are tried for the variables, and how many of them must give a value.
 const TRIALS: usize = 6;
 const TRIALS_NEEDED: usize = 3;
 
-/// No number: nothing is computed with it, as `1^\infty` is not 1.
+/// Not a number: nothing is computed with it, because `1^\infty` is not 1.
 const INFINITY: &str = "infty";
 
-/// The most values in no order; each is compared with each.
+/// The most values of a set, because each is compared with each.
 const SET_LIMIT: usize = 100;
 
 /// Whether two answers have the same value.
@@ -44,7 +44,7 @@ pub(crate) fn equal(left: &Expression, right: &Expression) -> bool {
             let relation = if matches!(left, Expression::Relations(..)) { left } else { right };
             assigned(relation).is_some_and(|value| equal(value, other))
         }
-        // What is in a set twice is in it.
+        // An element that occurs twice in a set counts once.
         (Expression::Set(left), Expression::Set(right)) => {
             are_in(left, right) && are_in(right, left)
         }
@@ -84,7 +84,7 @@ fn are_in(items: &[Expression], others: &[Expression]) -> bool {
         && items.iter().all(|item| others.iter().any(|other| equal(item, other)))
 }
 
-/// Whether an interval with these ends has all numbers in it.
+/// Whether an interval with these ends contains all numbers.
 fn is_everything(ends: &[Expression]) -> bool {
     let is_infinite = |end: &Expression| matches!(end, Expression::Name(name) if name == INFINITY);
     let [Expression::Sum(start), end] = ends else { return false };
@@ -101,7 +101,7 @@ fn in_any_order(left: &[Expression], right: &[Expression]) -> bool {
         })
 }
 
-/// Two values in brackets may be an interval, of which the brackets say what belongs to it.
+/// Two values in brackets may be an interval, and the brackets then say whether the ends belong to it.
 fn brackets_agree(left: Option<(char, char)>, right: Option<(char, char)>, items: usize) -> bool {
     let closed = |brackets: (char, char)| brackets == ('[', ']') || brackets == ('(', ')');
     match (left, right) {
@@ -111,7 +111,7 @@ fn brackets_agree(left: Option<(char, char)>, right: Option<(char, char)>, items
     }
 }
 
-/// The side of an equation that is the answer: the other one is a variable.
+/// The side of an equation that is the answer, if the other side is a variable.
 fn assigned(relation: &Expression) -> Option<&Expression> {
     let Expression::Relations(sides, relations) = relation else { return None };
     let is_name = |side: &Expression| matches!(side, Expression::Name(_));
@@ -189,8 +189,8 @@ fn close(left: &Value, right: &Value, tolerance: f64) -> bool {
         _ => None,
     };
     let (left, right) = (left.approximate(), right.approximate());
-    // Beyond the range of a double there are no distances: what is too large would be infinitely far from
-    // everything, and what is written too small would be 0.
+    // Outside the range of a double, there are no meaningful distances: a value that is too large would be infinitely
+    // far from everything, and one that is too small would be 0.
     let is_in_range = |norm: f64| norm.is_normal() || norm < 1.0 && exact.is_none();
     if !is_in_range(left.norm()) || !is_in_range(right.norm()) {
         return exact.unwrap_or(false);
@@ -203,7 +203,7 @@ fn close(left: &Value, right: &Value, tolerance: f64) -> bool {
     (left - right).norm() <= tolerance * scale
 }
 
-/// A number without a pattern for the variable at a place: 0.25 to 2.25, or the negative of that.
+/// A number for the variable at an index, without a pattern: 0.25 to 2.25, or its negative.
 fn sample(place: usize, trial: usize) -> Complex64 {
     let seed = (place * TRIALS + trial + 1) as u64;
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -213,7 +213,7 @@ fn sample(place: usize, trial: usize) -> Complex64 {
     Complex64::new(sign * (0.25 + 2.0 * part), 0.0)
 }
 
-/// What a value is made of.
+/// The kind of numbers that a value is computed from.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Kind {
     /// Whole numbers, fractions and roots.
@@ -224,7 +224,7 @@ enum Kind {
     Decimal,
 }
 
-/// Collects the variables of an expression, and what it is made of.
+/// Collects the variables of an expression, and the kind of its numbers.
 fn look<'e>(expression: &'e Expression, names: &mut BTreeSet<&'e str>, kind: &mut Kind) {
     let found = match expression {
         Expression::Number { is_decimal: true, .. } => Kind::Decimal,

@@ -1,8 +1,8 @@
-//! What a mathematical answer is made of. It computes nothing.
+//! The structure of a mathematical answer. It computes nothing.
 
 use num_rational::BigRational;
 
-/// A mathematical answer. Sums and products are flat, so that depth is what brackets make it.
+/// A mathematical answer. Sums and products are flat, so only brackets add depth.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
     /// A number as it was written; with a point or an exponent if `is_decimal`.
@@ -12,26 +12,26 @@ pub(crate) enum Expression {
     },
     /// A variable, or one of the constants `pi`, `e` and `i`.
     Name(String),
-    /// Terms, each of which is subtracted if true.
+    /// Terms; true means that the term is subtracted.
     Sum(Vec<(bool, Expression)>),
-    /// Factors, by each of which is divided if true.
+    /// Factors; true means that the product is divided by the factor.
     Product(Vec<(bool, Expression)>),
     Power(Box<Expression>, Box<Expression>),
     Call(Function, Vec<Expression>),
     /// A function of which only the name is known: `f(x)`.
     Unknown(String, Vec<Expression>),
-    /// Several values in order, in brackets: `(1, 2)`, `[0, 1)`, or in none.
+    /// Several values in order, in brackets or without: `(1, 2)`, `[0, 1)`.
     List {
         brackets: Option<(char, char)>,
         items: Vec<Expression>,
     },
-    /// Several values in no order: `\{1, 2\}`, `1 or 2`, `±1`.
+    /// Several values without an order: `\{1, 2\}`, `1 or 2`, `±1`.
     Set(Vec<Expression>),
-    /// Sets joined.
+    /// A union of sets.
     Union(Vec<Expression>),
     /// Rows of a matrix.
     Matrix(Vec<Vec<Expression>>),
-    /// Sides with what is between them: `0 < x < 1`.
+    /// The sides, and the relations between them: `0 < x < 1`.
     Relations(Vec<Expression>, Vec<Relation>),
 }
 
@@ -54,9 +54,9 @@ pub(crate) enum Function {
     Exp,
     Factorial,
     Floor,
-    /// To base 10 if it has no second argument.
+    /// To base 10 unless it has a second argument.
     Log10,
-    /// Natural if it has no second argument.
+    /// Natural unless it has a second argument.
     Ln,
     Max,
     Min,
@@ -77,7 +77,7 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// A function of programs; `log` is the natural one.
+    /// A function as programs name it; `log` is the natural logarithm.
     pub(crate) fn plain(name: &str) -> Option<Self> {
         Some(match name {
             "abs" => Function::Abs,
@@ -94,8 +94,8 @@ impl Function {
         })
     }
 
-    /// The function that has an exponent of -1, and whether it is of one divided by the argument;
-    /// `None` if that exponent is one like others.
+    /// The function that an exponent of -1 means, and whether it takes the reciprocal of the argument; `None` if the
+    /// exponent is an ordinary one.
     pub(crate) fn inverse(self) -> Option<(Self, bool)> {
         Some(match self {
             Function::Sine => (Function::ArcSine, false),
@@ -113,7 +113,7 @@ impl Function {
         matches!(self, HyperbolicSine | HyperbolicCosine | HyperbolicTangent)
     }
 
-    /// A command of LaTeX; `\log` is the one to base 10.
+    /// A LaTeX command; `\log` is the logarithm to base 10.
     pub(crate) fn latex(name: &str) -> Option<Self> {
         Some(match name {
             "exp" => Function::Exp,

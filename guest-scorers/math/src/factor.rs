@@ -1,5 +1,4 @@
-//! Reads the factors of a product: numbers, names, brackets, powers, functions, matrices. It computes
-//! nothing.
+//! Reads the factors of a product: numbers, names, brackets, powers, functions, matrices. It computes nothing.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -9,22 +8,22 @@ use crate::expression::{Expression, Function};
 use crate::parser::Parser;
 use crate::tokens::Token;
 
-/// The largest power of ten in a number, either way.
+/// The largest absolute exponent of ten in a number.
 const EXPONENT_LIMIT: i32 = 1000;
 
-/// A factor, by which is divided if true.
+/// A factor; true means that the product is divided by it.
 pub(crate) type Factor = (bool, Expression);
 
 impl Parser<'_> {
-    /// A factor that comes after another one without a sign between them. After a whole number a fraction
-    /// is added and not multiplied: `1\frac{1}{2}`, `1 1/2`.
+    /// A factor that follows another one without an operator. After a whole number, a fraction is added rather than
+    /// multiplied: `1\frac{1}{2}`, `1 1/2`.
     pub(crate) fn side_by_side(&mut self, before: Factor) -> Option<Vec<Factor>> {
         let is_fraction = self.peek() == Some(&Token::Command("frac"));
         let follows_whole = is_whole(&before.1) && !before.0;
         let add = |after| vec![(false, Expression::Sum(vec![before.clone(), (false, after)]))];
         if let Some(number) = self.number() {
             if matches!(before.1, Expression::Number { .. }) {
-                // Otherwise two numbers side by side are not a product.
+                // Otherwise, two adjacent numbers are not a product.
                 self.take('/').filter(|()| follows_whole)?;
                 return Some(add(Expression::Product(vec![
                     (false, number),
@@ -114,8 +113,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a name is that of a function with brackets after it: `f(x+1)`, `g(x)`, `g(f(x))`. With a
-    /// longer argument, `g` and `h` are variables: `h(a+b)/2`.
+    /// Whether a name with brackets after it is a function: `f(x+1)`, `g(x)`, `g(f(x))`. With a longer argument, `g`
+    /// and `h` are variables: `h(a+b)/2`.
     fn is_applied(&self, name: &str) -> bool {
         let is_function = |name: &str, letters: &[char]| {
             let rest = name.strip_prefix(letters);
@@ -138,7 +137,7 @@ impl Parser<'_> {
         Some(Expression::Call(function, vec![inside]))
     }
 
-    /// What a command is applied to: something in braces, or one digit, letter or command.
+    /// The argument of a command: something in braces, or one digit, letter or command.
     fn argument(&mut self) -> Option<Expression> {
         self.deeper(Self::atom)
     }
@@ -178,7 +177,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An argument without brackets: factors side by side, up to the next function.
+    /// An argument without brackets: adjacent factors up to the next function.
     fn open_argument(&mut self) -> Option<Expression> {
         let mut factors = vec![(self.signs(), self.deeper(Self::power)?)];
         while let Some(token) = self.peek()
@@ -211,7 +210,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a token begins a factor that needs no sign before it.
+/// Whether a token begins a factor that needs no operator before it.
 pub(crate) fn begins_factor(token: &Token) -> bool {
     match token {
         Token::Number(_) | Token::Name(_) | Token::Function(_) | Token::Command(_) => true,
@@ -232,7 +231,7 @@ pub(crate) fn whole(number: i64) -> Expression {
     Expression::Number { value: BigRational::from_integer(number.into()), is_decimal: false }
 }
 
-/// A number as a token has it, exactly.
+/// The exact number in a token.
 fn number(text: &str) -> Option<Expression> {
     match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((start, cycle)) => repeating(start, cycle),
@@ -243,7 +242,7 @@ fn number(text: &str) -> Option<Expression> {
     }
 }
 
-/// The fraction that a decimal fraction is of which some digits repeat.
+/// The fraction for a decimal fraction with repeating digits.
 fn repeating(start: &str, cycle: &str) -> Option<Expression> {
     let places = start.rsplit_once('.')?.1.len() + cycle.len();
     // 0.1(6) is 0.1 + 0.06 / (1 - 0.1).
@@ -253,7 +252,7 @@ fn repeating(start: &str, cycle: &str) -> Option<Expression> {
     Some(Expression::Number { value, is_decimal: false })
 }
 
-/// A number as a program writes it, exactly.
+/// A number in a program's notation, exactly.
 fn decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));

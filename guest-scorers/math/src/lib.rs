@@ -1,8 +1,8 @@
-//! math: 1 if the final answer has the expected value, else 0. It computes with numbers, roots and
-//! letters within bounds; it runs no code, proves nothing and checks no working.
+//! math: 1 if the final answer has the expected value, else 0. It computes with numbers, roots and variables within
+//! bounds; it runs no code, proves nothing, and does not check the solution steps.
 //!
-//! Answers are found and compared as `math` in Inspect 0.3.285 does it, without a computer algebra system:
-//! two expressions with letters are the same if they agree for several numbers in the letters' place.
+//! Answers are found and compared as in `math` of Inspect 0.3.285, but without a computer algebra system: two
+//! expressions with variables are the same if they agree for several values of the variables.
 
 mod answer;
 mod equal;
@@ -28,15 +28,14 @@ use serde_json::json;
 
 /// Scores 1 if the final answer of a solution has the expected value, else 0.
 ///
-/// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last
-/// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
-/// first. The bullet of a line below others (`- 42`) is no minus. If it is words ("42, because …"),
-/// the others may be right too, but not a number that stands inside a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%`
-/// (0.335), fractions, powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists,
-/// intervals, sets, matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units
-/// are ignored. A unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text
-/// (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands
-/// (`A \subset B`) or none that are understood (`C(5,2)`).
+/// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last formula (`$…$`), the
+/// whole output, its last line or its last number, whichever can be parsed first. The bullet of a line below others (`-
+/// 42`) is no minus. If it is words ("42, because …"), the others may be right too, but not a number that stands inside
+/// a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%` (0.335), fractions, powers, roots,
+/// `\pi`, `e`, `i`, functions, factorials, variables, lists, intervals, sets, matrices, equations. `x = 2` is the
+/// answer 2; degrees, currency signs and units are ignored. A unit of one letter counts as a variable (`5 m` is 5·m),
+/// unless it is a text (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands (`A
+/// \subset B`) or none that are understood (`C(5,2)`).
 ///
 /// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer
 /// is the case's ground truth or the configured `value`; if there are several, any one will do, and
@@ -60,7 +59,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// An expected answer, as it is written and as it is read.
+/// An expected answer: its text, and how it was read.
 type Expected = (String, Answer);
 
 /// The scorer, made from its [`Config`].
@@ -125,8 +124,8 @@ impl Scorer for Math {
 /// The longest answer in `meta`, in characters.
 const ANSWER_SHOWN: usize = 1000;
 
-/// The expected answers, without programs. What cannot be read is compared as it is written. An error
-/// names the part and says what is wrong with it.
+/// The expected answers, without programs. An answer that cannot be read is compared as text. The error names the part,
+/// and says what is wrong with it.
 fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
     let refused = |part: &Part<'_>| {
         let message = format!("should be a mathematical answer, found {}", part.excerpt());
@@ -134,7 +133,7 @@ fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
     };
     let mut expected = Vec::new();
     for part in parts {
-        // It fails where an escape is no character.
+        // It fails for an escape that is not a valid character.
         let text = part.text().map_err(|_| refused(part))?;
         let Some(text) = expected_answer(&text) else { continue };
         match read(text) {
@@ -149,13 +148,13 @@ fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
     }
 }
 
-/// The answer among some candidates, and whether it is an expected one.
+/// The answer among some candidates, and whether it is one of the expected answers.
 fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, bool), Unreadable> {
     let is_written = |candidate: &str| {
         read(candidate) == Err(Unreadable::Nothing) && is_right(&as_written(candidate), expected)
     };
     let found = first(candidates);
-    // Another one is only taken because the likeliest cannot be read.
+    // A less likely candidate is only used because the most likely one cannot be read.
     if let Some(likeliest) = candidates.first()
         && !found.as_ref().is_ok_and(|(found, _)| found == likeliest)
         && is_written(likeliest)
@@ -167,8 +166,8 @@ fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, 
         return Ok((found, true));
     }
     let Answer::Text(text) = &answer else { return Ok((found, false)) };
-    // Words may only be around the answer: "42, because …". A formula is one answer, and what is inside
-    // it is not another one.
+    // Only words may surround the answer: "42, because …". A formula is one answer, and nothing inside it is another
+    // one.
     let mut formulas: Vec<&str> = Vec::from_iter(is_formula(text).then_some(found));
     for candidate in candidates {
         if formulas.iter().any(|formula| is_inside(candidate, formula)) {

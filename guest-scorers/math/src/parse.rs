@@ -1,12 +1,12 @@
-//! Reads tokens as an expression: lists, relations, sums and products. What is multiplied is left to
-//! `factor`. It computes nothing, and knows nothing of answers in sentences.
+//! Parses tokens into an expression: lists, relations, sums and products. Factors are left to `factor`. It computes
+//! nothing, and knows nothing of answers in sentences.
 
 use crate::expression::{Expression, Function, Relation};
 use crate::factor::{begins_factor, whole};
 use crate::parser::Parser;
 use crate::tokens::{Token, tokens};
 
-/// Parses a text as an expression; `None` if it is not mathematics, or too large.
+/// Parses a text as an expression; `None` if it is not mathematics, or is too large.
 pub(crate) fn parse(text: &str) -> Option<Expression> {
     let tokens = tokens(text)?;
     let is_either = tokens.iter().any(|token| matches!(token, Token::PlusMinus(_)));
@@ -23,7 +23,7 @@ impl Parser<'_> {
         self.peek().is_none().then_some(expression)
     }
 
-    /// One value, or several with commas or `or` between them, up to a closing bracket.
+    /// One value, or several separated by commas or `or`, up to a closing bracket.
     pub(crate) fn list(&mut self, open: Option<char>) -> Option<Expression> {
         let (mut items, mut is_either, mut has_commas) = (Vec::new(), false, false);
         if open.is_none() || !self.closes() {
@@ -36,7 +36,7 @@ impl Parser<'_> {
                 _ => break,
             }
             self.next += 1;
-            // "1, 2, or 3", "(0,)".
+            // "1, 2, or 3" and "(0,)" end like this.
             if !self.peek().is_none_or(is_or) && !self.closes() {
                 items.push(self.deeper(Self::relations)?);
             }
@@ -113,7 +113,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A product, or what is left of it after division: `2n \bmod 5`.
+    /// A product, or the remainder of its division: `2n \bmod 5`.
     fn product(&mut self) -> Option<Expression> {
         let of = self.factors()?;
         match self.take_between(Function::Modulo) {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         let mut factors = vec![(false, self.power()?)];
         loop {
             let divides = match self.peek() {
-                // Of all that stands before it: `2\frac12\%`, `1/2\%`, `2^3\%`. `50%/25%` is not understood.
+                // It applies to everything before it: `2\frac12\%`, `1/2\%`, `2^3\%`. `50%/25%` is not understood.
                 Some(Token::Mark('%')) if !(has_percent && factors.last()?.0) => {
                     self.next += 1;
                     factors.push((true, whole(100)));
@@ -162,7 +162,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a bracket closes what another one opened; intervals mix them.
+/// Whether a bracket closes another one; intervals mix the kinds.
 fn closes(open: char, close: char) -> bool {
     match open {
         '(' | '[' => matches!(close, ')' | ']'),
@@ -175,7 +175,7 @@ fn is_or(token: &Token) -> bool {
     matches!(token, Token::Text(word) if word == "or" || word == "and")
 }
 
-/// Whether an expression is more than one value, with which nothing is computed.
+/// Whether an expression is more than one value, so that it cannot be computed with.
 fn is_several(expression: &Expression) -> bool {
     use Expression::{List, Relations, Set, Union};
     matches!(expression, List { .. } | Relations(..) | Set(_) | Union(_))

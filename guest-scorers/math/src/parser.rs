@@ -1,18 +1,17 @@
-//! Tokens that are read one after the other, with a limit to how deep that recurses. It knows no grammar:
-//! `parse` and `factor` do.
+//! A stream of tokens, with a limit for the depth of recursion. It knows no grammar: `parse` and `factor` do.
 
 use crate::expression::Function;
 use crate::tokens::Token;
 
-/// How deep brackets and exponents may nest: reading and computing recurse.
+/// How deeply brackets and exponents may be nested, because reading and computing recurse.
 const DEPTH_LIMIT: usize = 32;
 
-/// Tokens, and how far they were read.
+/// Tokens, and the current position.
 pub(crate) struct Parser<'t> {
     tokens: &'t [Token],
     pub(crate) next: usize,
     depth: usize,
-    /// Whether `±` is a plus.
+    /// Whether `±` is read as a plus.
     plus: bool,
 }
 
@@ -34,12 +33,12 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.next)
     }
 
-    /// The token that comes after some others.
+    /// The token after this many others.
     pub(crate) fn peek_after(&self, others: usize) -> Option<&Token> {
         self.tokens.get(self.next + others)
     }
 
-    /// Takes what stands between two arguments.
+    /// Takes the separator of two arguments.
     pub(crate) fn take_between(&mut self, function: Function) -> Option<()> {
         (self.peek() == Some(&Token::Between(function))).then(|| self.next += 1)
     }
@@ -48,7 +47,7 @@ impl<'t> Parser<'t> {
         (self.peek() == Some(&Token::Mark(mark))).then(|| self.next += 1)
     }
 
-    /// Whether the signs that come next make a minus.
+    /// Reads signs, and returns whether they make a minus.
     pub(crate) fn signs(&mut self) -> bool {
         let mut minus = false;
         while let Some(token) = self.peek() {

@@ -1,4 +1,4 @@
-//! Reads an answer as an expression, or else as a text. Comparing is left to others.
+//! Reads an answer as an expression, or else as a text. Comparing is left to `equal`.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::tokens::{is_currency, is_style};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Expression(Expression),
-    /// Words, without what does not matter in them.
+    /// Words, normalized.
     Text(String),
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Answer {
 pub(crate) enum Unreadable {
     /// It is neither mathematics nor words.
     Nothing,
-    /// It is a program, or too long. Nothing else of the output is taken for an answer then.
+    /// It is a program, or too long. Then nothing else in the output is taken for an answer.
     Refused,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn read(candidate: &str) -> Result<Answer, Unreadable> {
     if has_word(&text) { Ok(Answer::Text(text)) } else { Err(Unreadable::Nothing) }
 }
 
-/// What cannot be read, as it is written but for white space: `C(5,2)`, `\text{A},\text{B}`.
+/// A text that cannot be read as mathematics, unchanged except for white space: `C(5,2)`, `\text{A},\text{B}`.
 pub(crate) fn as_written(candidate: &str) -> Answer {
     Answer::Text(words(candidate).split_whitespace().collect())
 }
@@ -67,7 +67,7 @@ fn formula(text: &str) -> Option<Expression> {
     parse(text).filter(|found| !is_word || matches!(found, Expression::Name(_)))
 }
 
-/// What stands in `\text{…}` or the like, if that is all.
+/// The content of `\text{…}` or a similar command, if the text consists only of that.
 fn unwrapped(text: &str) -> &str {
     let commands = ["\\textbf{", "\\text{", "\\mathrm{", "\\mathbf{", "\\mbox{"];
     let inside = commands.iter().find_map(|command| text.strip_prefix(command)?.strip_suffix('}'));
@@ -85,7 +85,7 @@ fn without_colors(text: &str) -> Cow<'_, str> {
     {
         plain.to_mut().replace_range(start..=start + length, "");
     }
-    // What is all of the text needs no braces, in which `12,345` would be a set.
+    // Braces around the whole text are not needed, and would make `12,345` a set.
     let inside = plain.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     match inside.filter(|inside| plain.len() < text.len() && !inside.contains(['{', '}'])) {
         Some(inside) => Cow::Owned(inside.to_owned()),
@@ -101,7 +101,7 @@ fn is_prose(text: &str) -> bool {
     !text.contains(|c| "\\=+-*/^<>[]{}()".contains(c)) && words.count() > 1
 }
 
-/// Whether a text calls a function of a program, or names something inside one.
+/// Whether a text calls a function of a program, or names something inside a module.
 fn is_program(text: &str) -> bool {
     const CALLED: &str = "breakpoint compile eval exec getattr globals import locals open setattr";
     const NAMED: &str = "builtins os pathlib subprocess sys";
@@ -117,7 +117,7 @@ fn is_program(text: &str) -> bool {
     text.contains("__") || words.any(|(word, c)| is_in(if c == '(' { CALLED } else { NAMED }, word))
 }
 
-/// The same in the signs that are read: no degrees, no groups of digits, `%` for per cent.
+/// The text with common notation replaced: no degree signs, no groups of digits, `%` for per cent.
 fn plain(text: &str) -> String {
     const SAME: &[(&str, &str)] = &[
         ("^\\circ", ""),
@@ -148,7 +148,7 @@ fn plain(text: &str) -> String {
         }
     }
     for dots in ["\\ldots", "\\dots", "…"] {
-        // `0.333…` is written for 0.333.
+        // `0.333…` means 0.333.
         let number = plain.strip_suffix(dots).map(str::trim_end);
         if let Some(number) = number.filter(|text| text.ends_with(|c: char| c.is_ascii_digit())) {
             plain = number.to_owned();
@@ -160,7 +160,7 @@ fn plain(text: &str) -> String {
             plain.replace_range(..minus.len(), "-");
         }
     }
-    // At the beginning it says that the number is about right; between two things, how they are related.
+    // At the beginning it means "about"; between two things it is a relation.
     if let Some(number) = plain.strip_prefix("\\sim").filter(|it| !it.starts_with(is_letter)) {
         plain = number.trim_start().to_owned();
     }
@@ -171,7 +171,7 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic()
 }
 
-/// With numbers as programs write them: no groups of digits, no words for powers of ten.
+/// The text with numbers in a program's notation: without groups of digits or words for powers of ten.
 fn simplified(text: &str) -> String {
     let sides = |text: &str| {
         let sides = text.split('=').map(|side| grouped(side).unwrap_or(side.to_owned()));
@@ -183,7 +183,7 @@ fn simplified(text: &str) -> String {
     }
 }
 
-/// A number and the factor that the word after it stands for: `5 million`, `5\text{ million dollars}`.
+/// A number, and the factor that the word after it stands for: `5 million`, `5\text{ million dollars}`.
 fn scaled(text: &str) -> Option<(&str, &'static str)> {
     let (number, word) = match text.strip_suffix('}') {
         Some(text) => text.rsplit_once("\\text{")?,
@@ -194,7 +194,7 @@ fn scaled(text: &str) -> Option<(&str, &'static str)> {
     number.ends_with(|c: char| c.is_ascii_digit()).then_some((number, factor))
 }
 
-/// A number with its digits in groups of three, without what parts them: `-1,234.5`, `12 345`.
+/// A number without the separators between its groups of three digits: `-1,234.5`, `12 345`.
 fn grouped(text: &str) -> Option<String> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
@@ -211,7 +211,7 @@ fn grouped(text: &str) -> Option<String> {
     Some(format!("{before}{}{after}", number.replace(mark, "")))
 }
 
-/// Whether a text is nothing but signs, space, currencies and commands that only change how something looks.
+/// Whether a text consists only of signs, spaces, currency signs and style commands.
 fn is_beside_number(text: &str) -> bool {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -230,7 +230,7 @@ fn is_beside_number(text: &str) -> bool {
     true
 }
 
-/// A number without what it counts or measures: `10\text{ cm}`, `5 apples`, `3 km/h`.
+/// A number without its unit or noun: `10\text{ cm}`, `5 apples`, `3 km/h`.
 fn without_unit(text: &str) -> Option<&str> {
     const SHORT: &str = "cm mm km kg mg ft in mi lb lbs oz mph kph sec min hr hrs ml deg rad usd eur m/s km/h cm^2 \
         m^2 km^2 ft^2 in^2 cm^3 m^3";
@@ -251,7 +251,7 @@ fn without_unit(text: &str) -> Option<&str> {
     (is_word || SHORT.split(' ').any(|short| short == unit)).then(|| number.trim_end_matches('\\'))
 }
 
-/// A number without the raised end of an ordinal: `90^\text{th}`, `90^{\text{th}}`. `2^{nd}` has none.
+/// A number without the raised ending of an ordinal: `90^\text{th}`, `90^{\text{th}}`. `2^{nd}` has no such ending.
 fn without_ordinal(text: &str) -> Option<&str> {
     let (number, end) = text.trim_end().rsplit_once('^')?;
     let (_, word) = end.trim_end_matches('}').rsplit_once('{')?;
@@ -259,12 +259,12 @@ fn without_ordinal(text: &str) -> Option<&str> {
     (is_text && matches!(word.trim(), "st" | "nd" | "rd" | "th")).then_some(number)
 }
 
-/// Whether a word in braces says that what comes after the number is more than its unit.
+/// Whether a word in braces says that more than a unit follows the number.
 fn joins(word: &str) -> bool {
     matches!(word, "or" | "and" | "to") || magnitude(word).is_some()
 }
 
-/// Whether a text is nothing or the exponent of a unit: `^2`, `^{-1}`.
+/// Whether a text is empty or the exponent of a unit: `^2`, `^{-1}`.
 fn is_exponent(text: &str) -> bool {
     let text = text.trim();
     let Some(exponent) = text.strip_prefix('^') else { return text.is_empty() };
@@ -274,7 +274,7 @@ fn is_exponent(text: &str) -> bool {
     count.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether an expression has no variable in it.
+/// Whether an expression contains no variable.
 fn is_number(expression: &Expression) -> bool {
     match expression {
         Expression::Number { .. } => true,
@@ -289,8 +289,8 @@ fn is_number(expression: &Expression) -> bool {
     }
 }
 
-/// Whether a text that was compared as words is a formula that is not understood: `x\equiv3\pmod5`. A
-/// text with a box is what surrounds an answer.
+/// Whether a text that was compared as words is a formula that is not understood: `x\equiv3\pmod5`. A text that
+/// contains a box surrounds the answer and is not a formula.
 pub(crate) fn is_formula(text: &str) -> bool {
     let mut pieces = text.split('\\');
     let before = pieces.next().unwrap_or("");
@@ -298,8 +298,8 @@ pub(crate) fn is_formula(text: &str) -> bool {
     text.contains('\\') && !text.contains("box") && !has_word(before) && !pieces.any(after)
 }
 
-/// A formula that is not understood, without what makes no difference in LaTeX: white space, braces
-/// around one sign, commands that only change how something looks.
+/// A formula that is not understood, without what makes no difference in LaTeX: white space, braces around a single
+/// sign, style commands.
 fn spelled(text: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some(c) = rest.chars().next() {
@@ -318,7 +318,7 @@ fn spelled(text: &str) -> String {
     without_single_braces(&kept)
 }
 
-/// The length of the command that a text begins with: letters, or one other sign.
+/// The length of the command at the beginning of a text: letters, or one other sign.
 fn command_length(text: &str) -> usize {
     let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
     let sign = text[1..].chars().next().map_or(0, char::len_utf8);
@@ -337,7 +337,7 @@ fn without_single_braces(text: &str) -> String {
     signs.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, c)| c).collect()
 }
 
-/// A text in lower case with single spaces, without the commands around words.
+/// A text in lower case with single spaces, without commands around words.
 fn words(text: &str) -> String {
     let mut plain = bare(text).replace("\\ ", " ");
     for command in ["\\text{", "\\textbf{", "\\textit{", "\\mathrm{", "\\mbox{"] {

@@ -1,5 +1,5 @@
-//! math, as a specification. If nothing else is said, the results are those of `math` in Inspect
-//! 0.3.285, which has a computer algebra system.
+//! math, as a specification. Unless a test says otherwise, the results are those of `math` in Inspect 0.3.285, which
+//! has a computer algebra system.
 
 mod finding;
 mod numbers;
@@ -91,7 +91,7 @@ fn fractions_are_compared_by_value() {
     all_right(&[
         (r"\frac{1}{2}", "0.5"),
         (r"\tfrac34", "3/4"),
-        // Of digits that no braces enclose each argument takes one, after a blank, too.
+        // Without braces, each argument takes one digit, even after a space.
         (r"\frac 12", "1/2"),
         (r"-\dfrac 34", "-0.75"),
         (r"\frac 1 2", "1/2"),
@@ -132,7 +132,7 @@ fn digits_that_repeat_are_a_fraction() {
         (r"0.\overline{9}", "1"),
         (r"6.02(10)^{23}", "6.02e23"),
     ]);
-    // Digits are left out, which may not repeat.
+    // The omitted digits may not repeat.
     all_right(&[(r"0.333\ldots", "0.333")]);
 }
 
@@ -249,7 +249,7 @@ fn expressions_with_variables_are_compared_by_what_they_are_worth() {
     all_right(&[("y = 1/2x + 3", r"\frac{1}{2}x+3")]);
     none_right(&[("f'(x)", "f(x)")]);
     none_right(&[("x", "y"), ("x+1", "x+2"), (r"\sqrt{x^2}", "x"), ("x^2", "x^3")]);
-    // Not computed, but the same.
+    // Not computed, but equal as written.
     all_right(&[("2024^{4046}", "2024^{4046}"), ("1/2004!", "1/2004!"), ("n!", "n!")]);
 }
 

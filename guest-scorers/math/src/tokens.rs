@@ -1,4 +1,4 @@
-//! Cuts a mathematical text, plain or in LaTeX, into tokens. It knows no grammar.
+//! Splits a mathematical text, plain or LaTeX, into tokens. It knows no grammar.
 
 use crate::expression::{Function, Relation};
 
@@ -7,14 +7,14 @@ const DIGITS_OF_ONE: usize = 256;
 const DIGITS_OF_ALL: usize = 2048;
 const TOKEN_LIMIT: usize = 1024;
 
-/// The longest run of letters that may be a product of variables; longer ones are words.
+/// The longest run of letters that may be a product of variables; longer runs are words.
 const LETTERS_LIMIT: usize = 3;
 
 /// One piece of a mathematical text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
-    /// Digits with at most one point and an exponent, as a program writes them, or with the digits that
-    /// repeat in brackets: `0.1(6)`.
+    /// Digits with at most one decimal point and an exponent, in a program's notation, or with the repeating digits in
+    /// brackets: `0.1(6)`.
     Number(String),
     /// A variable or a constant, in lower case.
     Name(String),
@@ -22,21 +22,21 @@ pub(crate) enum Token {
     Relation(Relation),
     /// A command with arguments in braces: `frac`, `sqrt`, `binom`.
     Command(&'static str),
-    /// What stands between its two arguments: `\bmod`, `\choose`.
+    /// What separates its two arguments: `\bmod`, `\choose`.
     Between(Function),
     /// `\begin{…}` and `\end{…}`.
     Begin,
     End,
     /// `±`, or `∓` if false.
     PlusMinus(bool),
-    /// What stands in `\text{…}`.
+    /// The content of `\text{…}`.
     Text(String),
     /// One of `+ - * / ^ _ ! ( ) [ ] { } | , & %`, `∪`, `∩`, `∈`; `⟨` and `⟩` for `\{` and `\}`; `⌊ ⌋ ⌈ ⌉`;
     /// `;` between rows.
     Mark(char),
 }
 
-/// The tokens of a text; `None` if something in it is not mathematics.
+/// The tokens of a text; `None` if part of it is not mathematics.
 pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let (mut rest, mut digits) = (text, 0);
@@ -44,7 +44,7 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
         let (token, length) = if c.is_ascii_digit() || c == '.' {
             let (number, length) = number(rest)?;
             digits += length;
-            // `11_2`, a number to another base, is only equal to itself.
+            // A number to another base, `11_2`, equals only itself.
             let has_base = rest[length..].starts_with('_');
             (Some(if has_base { Token::Name(number) } else { Token::Number(number) }), length)
         } else if c == '\\' {
@@ -79,7 +79,7 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Adds the index and the primes after a name to it: `x_1`, `a_{n+1}`, `f'`. Gives what comes after.
+/// Appends the index and the primes after a name to it: `x_1`, `a_{n+1}`, `f'`. Returns what comes after.
 fn index<'t>(name: &mut String, text: &'t str) -> Option<&'t str> {
     let mut rest = text;
     while let Some(after) = rest.strip_prefix('\'') {
@@ -108,7 +108,7 @@ fn number(text: &str) -> Option<(String, usize)> {
             let number = format!("{}({cycle})", &text[..end]);
             return (number.len() <= DIGITS_OF_ONE).then_some((number, end + length));
         }
-        // The point belongs to something that is not understood here: `0.\hat{3}`.
+        // The decimal point belongs to something that is not understood: `0.\hat{3}`.
         let after = text[end..].strip_prefix('\\').unwrap_or(&text[end..]);
         let is_followed = after.starts_with(|c: char| c.is_alphabetic() || "([{".contains(c));
         if text[..end].ends_with('.') && is_followed {
@@ -128,7 +128,7 @@ fn number(text: &str) -> Option<(String, usize)> {
     Some((text[..end].to_owned(), end))
 }
 
-/// The digits that repeat, which a text after a point begins with, and the length of what says so:
+/// The repeating digits at the beginning of a text after a decimal point, and the length of their notation:
 /// `\overline{36}`, `\bar3`, `\dot{3}\dot{6}`, `(36)`.
 fn cycle(text: &str) -> Option<(String, usize)> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -179,13 +179,13 @@ fn names(run: &str) -> Option<Vec<Token>> {
     Some(run.chars().map(letter).collect())
 }
 
-/// Words of a sentence that are not a product of variables.
+/// Words of sentences that are not products of variables.
 const WORDS: [&str; 28] = [
     "all", "an", "are", "as", "at", "be", "but", "by", "can", "for", "get", "has", "if", "in",
     "is", "it", "its", "not", "of", "off", "so", "the", "to", "was", "we", "you", "he", "she",
 ];
 
-/// Greek letters in the order of Unicode, from `α` on.
+/// The Greek letters in the order of Unicode, from `α` on.
 const GREEK: [&str; 25] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
     "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "final", "sigma", "tau", "upsilon", "phi",
@@ -195,7 +195,7 @@ const GREEK: [&str; 25] = [
 /// The name of the set of all real numbers, `\mathbb{R}`.
 pub(crate) const REALS: &str = "mathbb R";
 
-/// Commands that are letters, besides the Greek ones.
+/// Commands for letters, in addition to the Greek ones.
 const LETTERS: [&str; 11] = [
     "ell",
     "hbar",
@@ -210,7 +210,7 @@ const LETTERS: [&str; 11] = [
     "varphi",
 ];
 
-/// Commands that make a name of their argument: `\vec{AB}` is not `\vec{BA}`, and no product.
+/// Commands that turn their argument into a name: `\vec{AB}` is not `\vec{BA}`, and not a product.
 const NAMING: [&str; 12] = [
     "mathbb",
     "mathcal",
@@ -226,7 +226,7 @@ const NAMING: [&str; 12] = [
     "widehat",
 ];
 
-/// Whether a command only changes how something looks.
+/// Whether a command only changes the appearance.
 pub(crate) fn is_style(command: &str) -> bool {
     const STYLES: &str = "left right middle big bigl bigr Big Bigl Bigr bigg biggl biggr Bigg Biggl Biggr large Large \
         LARGE small normalsize displaystyle textstyle scriptstyle quad qquad limits mathrm mathbf mathit mathsf \
@@ -239,7 +239,7 @@ pub(crate) fn is_currency(command: &str) -> bool {
     matches!(command, "pounds" | "textsterling" | "textdollar" | "euro" | "texteuro")
 }
 
-/// A command of LaTeX, and its length. Those that only change how something looks are skipped.
+/// A LaTeX command, and its length. Style commands are skipped.
 fn command(text: &str) -> Option<(Option<Token>, usize)> {
     let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
     if letters == 0 {
@@ -315,7 +315,7 @@ fn command(text: &str) -> Option<(Option<Token>, usize)> {
         }
         name => match Function::latex(name) {
             Some(function) => Some(Token::Function(function)),
-            // What is not known may be no product: `p \to q`, `A \subset B`.
+            // An unknown command may be an operator that makes no product: `p \to q`, `A \subset B`.
             None => Some(Token::Name(letter(name)?)),
         },
     };
@@ -328,7 +328,7 @@ fn letter(command: &str) -> Option<String> {
     (LETTERS.contains(&command) || GREEK.contains(&lower.as_str())).then_some(lower)
 }
 
-/// The argument that a text begins with, in braces or of one sign, and the length with the braces.
+/// The argument at the beginning of a text, in braces or a single sign, and its length including braces.
 fn argument(text: &str) -> Option<(&str, usize)> {
     let start = text.len() - text.trim_start().len();
     match text[start..].chars().next()? {
@@ -337,7 +337,7 @@ fn argument(text: &str) -> Option<(&str, usize)> {
     }
 }
 
-/// What stands in the braces that a text begins with, and the length with them.
+/// The content of the braces at the beginning of a text, and the length including them.
 fn braces(text: &str) -> Option<(&str, usize)> {
     let open = text.find('{').filter(|open| text[..*open].trim().is_empty())?;
     let close = open + text[open..].find('}')?;

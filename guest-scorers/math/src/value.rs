@@ -1,4 +1,4 @@
-//! Computes what an expression is worth: exactly as long as it is a fraction, else to some 15 digits.
+//! Computes the value of an expression: exactly while it is a fraction, else to about 15 digits.
 
 use num_bigint::BigInt;
 use num_complex::Complex64;
@@ -7,10 +7,10 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::expression::{Expression, Function};
 
-/// The largest exact number, in bits of its numerator or denominator.
+/// The largest exact number, by the bits of its numerator or denominator.
 const BITS_LIMIT: u64 = 4096;
 
-/// The largest number of which a factorial is computed, and the most factors of a binomial coefficient.
+/// The largest number whose factorial is computed, and the most factors of a binomial coefficient.
 const FACTORIAL_LIMIT: u64 = 500;
 
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Value {
     }
 }
 
-/// Exact if it is not too large.
+/// Keeps the value exact unless it is too large.
 fn bounded(value: BigRational) -> Value {
     if value.numer().bits().max(value.denom().bits()) <= BITS_LIMIT {
         return Value::Exact(value);
@@ -48,8 +48,7 @@ fn bounded(value: BigRational) -> Value {
     Value::Approximate(Value::Exact(value).approximate())
 }
 
-/// The value of an expression; `None` if it is not a finite number. `names` are the values
-/// of variables.
+/// The value of an expression; `None` if it is not a finite number. `names` has the values of variables.
 pub(crate) fn value(
     expression: &Expression,
     names: &dyn Fn(&str) -> Option<Complex64>,
@@ -110,7 +109,7 @@ pub(crate) fn value(
     finite.then_some(value)
 }
 
-/// The value of a function of which only the name is known: some function, another one for each name.
+/// The value of a function of which only the name is known: an arbitrary function that depends on the name.
 fn unknown(
     number: Complex64,
     arguments: &[Expression],
@@ -118,7 +117,7 @@ fn unknown(
 ) -> Option<Value> {
     let mut sum = Complex64::one();
     for argument in arguments {
-        // Not the same if arguments change places.
+        // The result changes if arguments swap places.
         sum = (sum + value(argument, names)?.approximate()) * number;
     }
     Some(Value::Approximate((sum + number).sin() + number))
@@ -230,7 +229,7 @@ fn rounded(
     }
 }
 
-/// What is left after division, of the sign of the divisor.
+/// The remainder, with the sign of the divisor.
 fn modulo(of: &Value, divisor: &Value) -> Option<Value> {
     let (Value::Exact(of), Value::Exact(divisor)) = (of, divisor) else { return None };
     (!divisor.is_zero()).then(|| bounded(of - divisor * (of / divisor).floor()))

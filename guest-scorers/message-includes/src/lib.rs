@@ -1,5 +1,5 @@
-//! message-includes: 1 if what the agent said in the whole run has a text in it. For its last
-//! answer alone see contains.
+//! message-includes: 1 if what the agent said in the whole run contains a text. To search only its last answer, see
+//! contains.
 //!
 //! The rule is niceeval's `messageIncludes`.
 
@@ -114,11 +114,11 @@ impl Scorer for MessageIncludes {
 }
 
 impl MessageIncludes {
-    /// All that was said, joined by line breaks.
+    /// Everything that was said, joined by line breaks.
     fn said(&self, case: &Case) -> Result<String, ScoreError> {
         let output = case.output();
         let may_be_said = case.trace().is_none() && self.from != From::User;
-        // A text is what the agent said, even if it is JSON; of the user it says nothing.
+        // An output that is a text is what the agent said, even if it is JSON; it does not contain the user's words.
         if may_be_said && output.is_string() {
             return Ok(output.text()?.into_owned());
         }

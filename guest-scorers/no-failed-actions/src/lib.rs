@@ -58,7 +58,7 @@ impl Scorer for NoFailedActions {
                     self.status(call),
                     call.result_text(),
                 ),
-                // A sub-agent that a tool call stands for fails with that call, if it does not fail alone.
+                // A sub-agent that a tool call stands for fails with that call, unless only the sub-agent failed.
                 StepKind::SubAgent(call) if !call.is_root && self.is_an_action(&trace, call) => {
                     let why = call.error.as_deref().map(Cow::Borrowed);
                     (format!("agent `{}`", excerpt(&call.name, 80)), call.status, why)
@@ -92,8 +92,8 @@ impl Scorer for NoFailedActions {
 }
 
 impl NoFailedActions {
-    /// Whether a sub-agent is an action beside the tool call that stands for it: because there is none, or because only the
-    /// sub-agent failed.
+    /// Whether a sub-agent counts separately from the tool call that stands for it: because there is no such call, or
+    /// because only the sub-agent failed.
     fn is_an_action(&self, trace: &Trace, agent: &SubAgentCall) -> bool {
         let by = agent.call.and_then(|step| trace.steps().get(step)).map(|step| &step.kind);
         match by {

@@ -1,5 +1,5 @@
-//! no-failed-commands: 1 if no shell command that the agent ran failed. Commands that are run on
-//! its work afterwards are another matter.
+//! no-failed-commands: 1 if no shell command that the agent ran failed. For commands that are run on its work
+//! afterwards, see commands.
 //!
 //! The rule is niceeval's `noFailedShellCommands`.
 
@@ -11,7 +11,7 @@ use scorebox_sdk_traces::{Status, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The most names of tools that the reason has.
+/// The most names of tools that the reason lists.
 const SHOWN: usize = 5;
 
 /// Scores 1 if no shell command that the agent ran failed, else 0.
@@ -91,7 +91,7 @@ impl NoFailedCommands {
     }
 }
 
-/// Why there is no command: a tool that runs some may have a name of its own.
+/// Why no command was found: a tool that runs commands may have an unknown name.
 fn none(trace: &Trace) -> String {
     let mut names: Vec<&str> = Vec::new();
     for call in trace.tool_calls() {

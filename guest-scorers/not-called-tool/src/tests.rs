@@ -55,7 +55,7 @@ fn a_result_without_its_call_was_a_call_of_the_tool_that_it_names() {
     };
     assert_eq!(score(json!({"name": "delete"})), Some(0.0));
     assert_eq!(score(json!({"name": "book"})), Some(1.0));
-    // What it was called with is not known.
+    // The arguments are not known.
     assert_eq!(score(json!({"name": "delete", "arguments": {"path": "/"}})), Some(1.0));
 }
 
@@ -93,7 +93,7 @@ fn without_a_name_nothing_is_forbidden_and_that_is_an_error() {
     );
 }
 
-/// A trace with the order of its keys, which `json!` sorts.
+/// A trace whose keys keep their order, unlike in `json!`.
 fn as_written(trace: &str) -> Case {
     Case::new(json!("done")).with_trace(json!(trace))
 }
@@ -118,7 +118,7 @@ fn a_pattern_sees_the_keys_in_the_order_of_the_call_and_sorted() {
         assert_eq!(score(&as_written(trace), "\"path\":\"/etc/passwd\"}"), Some(0.0));
         assert_eq!(score(&as_written(trace), "\"w\":"), Some(1.0));
     }
-    // What stands elsewhere in the trace is not the call's.
+    // Text elsewhere in the trace is not part of the call.
     let elsewhere = r#"[{"tool": "w", "args": {"mode": "r", "path": "x"}},
         {"tool": "r", "args": {"path": "/etc/passwd", "mode": "w"}}]"#;
     assert_eq!(score(&as_written(elsewhere), written), Some(1.0));

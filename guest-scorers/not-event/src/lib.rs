@@ -15,9 +15,9 @@ const SHOWN: usize = 100;
 
 /// Scores whether events did not happen: the fraction of the named types without an event.
 ///
-/// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
-/// scorer `event`) or the trace's own; `meta.types` lists those of the trace. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
-/// `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `notEvent`.
+/// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the scorer `event`) or
+/// the trace's own; `meta.types` lists those of the trace. Regular expressions have the syntax of regex-lite: `\d`,
+/// `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `notEvent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -5,19 +5,19 @@ use std::iter;
 use crate::latex::without_latex;
 use crate::number::{Amount, find, read};
 
-/// How many markers are looked at, from the last one back: a model that loops writes thousands.
+/// How many markers are examined, from the last one back, because a model that loops writes thousands.
 const MARKER_LIMIT: usize = 100;
 
-/// What GSM8K writes before a result.
+/// The mark that GSM8K writes before a result.
 const HASHES: &str = "####";
 
-/// The number after the last marker that a number follows; nothing if that one is not understood.
+/// The number after the last marker that a number follows; `None` if that number is not understood.
 #[must_use]
 pub fn final_answer(text: &str) -> Option<Amount> {
     latest_markers(text).take(MARKER_LIMIT).find_map(|marker| marker.number(text))?
 }
 
-/// The last number of a text that is understood, wherever it stands.
+/// The last number of a text that is understood, anywhere in it.
 #[must_use]
 pub fn last_number(text: &str) -> Option<Amount> {
     let text = without_latex(text);
@@ -30,36 +30,36 @@ pub fn last_number(text: &str) -> Option<Amount> {
     last
 }
 
-/// What marks a final answer, and the byte after it.
+/// The mark of a final answer, and the byte after it.
 struct Marker {
     kind: Kind,
     after: usize,
 }
 
 enum Kind {
-    /// `\boxed{…}`, as LaTeX marks a result.
+    /// `\boxed{…}`, LaTeX's mark for a result.
     Box,
-    /// `#### 42`, as GSM8K marks a result.
+    /// `#### 42`, GSM8K's mark for a result.
     Hashes,
     /// Words before a number: `A: 42`, `the answer is 42`.
     Words,
 }
 
 impl Marker {
-    /// The number that follows, if one does: nothing inside if it is not understood.
+    /// The number after the marker, if there is one; the inner `None` means that it is not understood.
     fn number(&self, text: &str) -> Option<Option<Amount>> {
         let answer = self.answer(text)?;
         let found = read(answer)?;
-        // In a box, `5!` is a factorial and no exclamation.
+        // In a box, `5!` is a factorial and not an exclamation.
         let is_factorial =
             matches!(self.kind, Kind::Box) && answer.trim_end_matches([' ', '$']).ends_with('!');
         Some(found.value.filter(|_| !is_factorial))
     }
 
-    /// The text in which the number is.
+    /// The text that contains the number.
     fn answer<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self.kind {
-            // With the brace, after which a hyphen is a minus.
+            // Includes the brace, after which a hyphen is a minus.
             Kind::Box => {
                 let inside = inside_braces(&text[self.after..]);
                 Some(&text[self.after - 1..self.after + inside.len()])
@@ -69,7 +69,7 @@ impl Marker {
                 let line = rest_of_line(text, self.after);
                 let answer =
                     line.trim_start_matches(|c: char| c.is_whitespace() || "#*_".contains(c));
-                // A heading of words is not an answer.
+                // A heading made of words is not an answer.
                 answer.starts_with(|c: char| !c.is_alphabetic()).then_some(answer)
             }
         }
@@ -78,7 +78,7 @@ impl Marker {
 
 /// The markers of a text, from the last one back.
 fn latest_markers(text: &str) -> impl Iterator<Item = Marker> {
-    // A search for each kind of marker would take longer than all that is done with what it finds.
+    // Searching for each kind of marker separately would take longer than everything else.
     let may_be_one = |byte: &u8| matches!(byte, b'\\' | b'#' | b'A' | b'a');
     let mut rest = text.len();
     iter::from_fn(move || {
@@ -104,7 +104,7 @@ fn boxed(text: &str, place: usize) -> Option<Marker> {
         .then_some(Marker { kind: Kind::Box, after: place + marker.len() })
 }
 
-/// Hashes whose last one stands at `place`.
+/// Hashes that end at `place`.
 fn hashes(text: &str, place: usize) -> Option<Marker> {
     let after = place + 1;
     text[..after].ends_with(HASHES).then_some(Marker { kind: Kind::Hashes, after })
@@ -130,13 +130,13 @@ fn answer_words(text: &str, place: usize) -> Option<Marker> {
         .then_some(Marker { kind: Kind::Words, after: text.len() - rest.len() })
 }
 
-/// What follows ASCII letters in upper or lower case.
+/// The text after a prefix of ASCII letters, in upper or lower case.
 fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Up to the brace that closes; braces may nest.
+/// The text up to the closing brace; braces may nest.
 fn inside_braces(text: &str) -> &str {
     let mut depth = 1_usize;
     let end = text.find(|c| {
@@ -150,8 +150,7 @@ fn inside_braces(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The line from a byte on; if nothing but punctuation is left of it, the next line that says
-/// something.
+/// The rest of the line from a byte on; if that is only punctuation, the next line that is not empty.
 fn rest_of_line(text: &str, from: usize) -> &str {
     let says_something = |line: &&str| line.contains(char::is_alphanumeric);
     text[from..].lines().find(says_something).unwrap_or("")

@@ -1,11 +1,11 @@
-//! What stands directly around a number and makes it another one, or a part of an expression: operators,
-//! commands of LaTeX, letters. It reads no number.
+//! What is directly next to a number and changes its value, or makes it part of an expression: operators, LaTeX
+//! commands, letters. It reads no number.
 
 use crate::decimal::Decimal;
 use crate::power::raised_follows;
 
-/// Commands of LaTeX that a number beside them belongs to: functions, constants and marks. Others, such as
-/// units and fonts, leave it as it is.
+/// LaTeX commands that change a number next to them: functions, constants and marks. Others, such as units and fonts,
+/// do not.
 const COMMANDS: [&str; 43] = [
     "sqrt", "frac", "cfrac", "binom", "over", "overline", "bar", "dot", "log", "ln", "lg", "exp",
     "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
@@ -13,13 +13,13 @@ const COMMANDS: [&str; 43] = [
     "tau", "pm", "mp", "infty", "sum", "prod", "int", "bmod",
 ];
 
-/// Letters that stand for a number, and not for a unit.
+/// Letters that stand for a number and not for a unit.
 const VARIABLES: [char; 5] = ['x', 'y', 'z', 'n', 'π'];
 
-/// What joins a number to what follows.
+/// Operators that join a number to what follows.
 const OPERATORS: [char; 8] = ['+', '-', '−', '*', '×', '·', '/', '÷'];
 
-/// Whether a number, which ends at a byte of the text, is a part of something else.
+/// Whether a number that ends at a byte of the text is part of something else.
 pub(crate) fn is_part(text: &str, decimal: &Decimal, end: usize) -> bool {
     let (before, rest) = (&text[..decimal.start], &text[end..]);
     is_continued(rest)
@@ -28,8 +28,8 @@ pub(crate) fn is_part(text: &str, decimal: &Decimal, end: usize) -> bool {
         || decimal.sign < 0.0 && before.ends_with('|') && rest.starts_with('|')
 }
 
-/// Whether what follows a number makes it another one: the `:30` of `10:30`, the `^2` of `(-3)^2`, the
-/// `/2024` of `1/5/2024`, the `\pi` of `2\pi`, the `x` of `3x`.
+/// Whether what follows a number changes it: the `:30` of `10:30`, the `^2` of `(-3)^2`, the `/2024` of `1/5/2024`, the
+/// `\pi` of `2\pi`, the `x` of `3x`.
 fn is_continued(rest: &str) -> bool {
     let joins_digits =
         |mark| rest.strip_prefix(mark).is_some_and(|after| after.starts_with(is_digit));
@@ -41,10 +41,9 @@ fn is_continued(rest: &str) -> bool {
         || factorial_follows(rest)
 }
 
-/// Whether what stands before a number makes it another one: the `\sqrt{` of `\sqrt{16}`, the `x^` of
-/// `x^2`, the `\pi/` of `\pi/2`.
+/// Whether what precedes a number changes it: the `\sqrt{` of `\sqrt{16}`, the `x^` of `x^2`, the `\pi/` of `\pi/2`.
 fn is_begun(before: &str) -> bool {
-    // The bracket also of `\sqrt[3]{8}`.
+    // Includes the bracket of `\sqrt[3]{8}`.
     let before = before.trim_end_matches([' ', '(', '{', '[']);
     let above = before.strip_suffix('/').map(|above| above.trim_end_matches([' ', ')', '}']));
     let outside = above.unwrap_or(before);
@@ -76,7 +75,7 @@ fn command_follows(rest: &str) -> bool {
         || name.is_some_and(|name| COMMANDS.contains(&name))
 }
 
-/// `5!` in a calculation; at the end of a sentence the mark is an exclamation.
+/// Whether `5!` is in a calculation; at the end of a sentence the mark is an exclamation.
 fn factorial_follows(rest: &str) -> bool {
     let operators = ['+', '-', '−', '×', '·', '/', '÷'];
     rest.strip_prefix('!').is_some_and(|after| {
@@ -84,7 +83,7 @@ fn factorial_follows(rest: &str) -> bool {
     })
 }
 
-/// The `x1F` of `0x1F`, after its `0`.
+/// Whether a text is the `x1F` of `0x1F`, after its `0`.
 fn radix_follows(rest: &str) -> bool {
     let digits = rest.strip_prefix(['x', 'X', 'b', 'B', 'o', 'O']);
     digits.is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_hexdigit()))

@@ -1,7 +1,7 @@
-//! Finds decimal numbers as English text writes them: sign, digits, fraction, exponent. What stands around
-//! them, such as a power or a fraction bar, is not read here.
+//! Finds decimal numbers as written in English text: sign, digits, fraction, exponent. What surrounds them, such as a
+//! power or a fraction bar, is not read here.
 
-/// What parts groups of three digits, other than a comma.
+/// Separators of groups of three digits, in addition to the comma.
 pub(crate) const SPACES: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
 
 /// A decimal number in a text, or a character that is a fraction.
@@ -11,23 +11,23 @@ pub(crate) struct Decimal {
     pub(crate) sign: f64,
     /// The value without the sign.
     pub(crate) value: f64,
-    /// The digits without what parts them, as the value was read from them; nothing of `½`.
+    /// The digits that the value was read from, without separators; empty for `½`.
     pub(crate) digits: String,
-    /// Whether its commas part thousands: not in `1,2` and `3,14`, which are no number.
+    /// Whether its commas separate thousands: not in `1,2` and `3,14`, which are not numbers.
     pub(crate) is_grouped: bool,
-    /// The first byte, that of a sign if there is one.
+    /// The first byte, including a sign.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Decimal {
-    /// Whether it is nothing but digits.
+    /// Whether it consists only of digits.
     pub(crate) fn is_whole(&self) -> bool {
         !self.digits.is_empty() && self.digits.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 
-/// The first decimal number that is not too large for one.
+/// The first decimal number that is not too large.
 pub(crate) fn find_decimal(text: &str, from: usize) -> Option<Decimal> {
     let mut from = from;
     loop {
@@ -35,12 +35,12 @@ pub(crate) fn find_decimal(text: &str, from: usize) -> Option<Decimal> {
         if found.value.is_finite() {
             return Some(found);
         }
-        // Such as the commit `3e8491f`: the text may yet state its number.
+        // For example the commit `3e8491f`: the text may still state its number.
         from = found.end;
     }
 }
 
-/// A character that may stand before a number.
+/// A currency sign that may precede a number.
 pub(crate) fn is_currency(c: char) -> bool {
     "$€£¥".contains(c)
 }
@@ -68,7 +68,7 @@ pub(crate) fn fraction_character(c: char) -> Option<f64> {
     Some(f64::from(numerator) / f64::from(denominator))
 }
 
-/// The first decimal number, infinite if it is too large.
+/// The first decimal number; infinite if it is too large.
 fn decimal(text: &str, from: usize) -> Option<Decimal> {
     let begins = |c: char| c.is_ascii_digit() || fraction_character(c).is_some();
     let first = from + text.get(from..)?.find(begins)?;
@@ -82,7 +82,7 @@ fn decimal(text: &str, from: usize) -> Option<Decimal> {
     let bytes = text.as_bytes();
     let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
     let start = match first.checked_sub(1) {
-        // `.5` is a number, the `5` of `1.5` or of `v.5` is not.
+        // `.5` is a number, but the `5` of `1.5` or `v.5` is not.
         Some(dot) if dot >= from && bytes[dot] == b'.' && !follows_word(text, dot) => dot,
         _ => first,
     };
@@ -102,7 +102,7 @@ fn decimal(text: &str, from: usize) -> Option<Decimal> {
     Some(Decimal { sign, value, digits, is_grouped, start, end })
 }
 
-/// The end of digits with commas, or of one to three digits with groups of three after them.
+/// The end of digits with commas, or of one to three digits followed by groups of three.
 fn digits_end(text: &str, first: usize) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
@@ -120,7 +120,7 @@ fn digits_end(text: &str, first: usize) -> usize {
     end
 }
 
-/// Whether commas part digits into thousands, or into lakhs and crores: `1,234,567`, `12,34,567`.
+/// Whether commas separate thousands, or lakhs and crores: `1,234,567`, `12,34,567`.
 fn is_grouped(digits: &str) -> bool {
     let Some((others, last)) = digits.rsplit_once(',') else { return true };
     let mut others = others.split(',');
@@ -128,8 +128,7 @@ fn is_grouped(digits: &str) -> bool {
     last.len() == 3 && first.len() <= 3 && others.all(|group| matches!(group.len(), 2 | 3))
 }
 
-/// The length of a space and three digits. They belong to no word (`5 100-dollar bills`) and are above
-/// no fraction bar.
+/// The length of a space and three digits that belong neither to a word (`5 100-dollar bills`) nor to a fraction.
 fn group(rest: &str) -> Option<usize> {
     let digits = rest.strip_prefix(SPACES)?;
     let after = digits.get(..3).filter(|group| group.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -151,8 +150,8 @@ fn exponent_end(bytes: &[u8], end: usize) -> usize {
     }
 }
 
-/// The sign before a number, over a currency sign if need be (`-$5`), and where the number starts with
-/// it. After a letter or digit it is a hyphen or a minus between two things: `10-5`, `GPT-4`.
+/// The sign before a number, even with a currency sign between (`-$5`), and where the number starts with it. After a
+/// letter or digit it is a hyphen, or a minus between two things: `10-5`, `GPT-4`.
 fn sign_before(text: &str, from: usize, start: usize) -> (f64, usize) {
     let near = text[from..start].trim_end_matches(is_currency);
     let before = near.trim_end_matches(|c| is_currency(c) || c == ' ');
@@ -168,8 +167,8 @@ fn sign_before(text: &str, from: usize, start: usize) -> (f64, usize) {
     (if sign == '+' { 1.0 } else { -1.0 }, place)
 }
 
-/// Whether a sign with a space after it belongs to the number. A hyphen is a bullet or a dash then, unless it
-/// stands where a term begins: `x = - 5`, `{- 5}`, `$- 5$`.
+/// Whether a sign followed by a space belongs to the number. A hyphen is then a bullet or a dash, unless a term begins
+/// there: `x = - 5`, `{- 5}`, `$- 5$`.
 fn is_sign_apart(sign: char, before: &str) -> bool {
     let outside = before.trim_end_matches(' ');
     match sign {
@@ -179,10 +178,10 @@ fn is_sign_apart(sign: char, before: &str) -> bool {
     }
 }
 
-/// What a term comes after.
+/// Characters that precede a term.
 const TERM_BEGINS: [char; 12] = ['=', '≈', '≠', '≤', '≥', '(', '{', '[', '^', '×', '·', '/'];
 
-/// Where a text that ends with `minus` or `negative` has that word, unless it stands between two things.
+/// The position of the word `minus` or `negative` at the end of a text, unless it is between two things.
 fn minus_word(text: &str) -> Option<usize> {
     let place = ["minus", "negative"].iter().find_map(|word| {
         let place = text.len().checked_sub(word.len())?;

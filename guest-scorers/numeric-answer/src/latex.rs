@@ -1,8 +1,8 @@
-//! Takes LaTeX out of numbers. It understands no other formulas.
+//! Removes LaTeX from numbers. It understands no other formulas.
 
 use std::borrow::Cow;
 
-/// A text without the LaTeX that stands inside numbers: `\$`, `\%`, `1{,}234`, `3 \times 10^5`, `\frac{3}{4}`.
+/// A text without the LaTeX inside numbers: `\$`, `\%`, `1{,}234`, `3 \times 10^5`, `\frac{3}{4}`.
 pub(crate) fn without_latex(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '{']) {
         return Cow::Borrowed(text);
@@ -41,7 +41,7 @@ fn with_plain_fractions(text: &str) -> String {
     plain + rest
 }
 
-/// What stands in braces, or one digit, and the text after it.
+/// The content of braces, or one digit, and the text after it.
 fn argument(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('{') {
         Some(inside) => inside.split_once('}'),

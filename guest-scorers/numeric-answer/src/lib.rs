@@ -1,5 +1,5 @@
-//! numeric-answer: 1 if the final number of a free-text answer is the expected one, else 0. It reads
-//! numbers as written in English (`1,234.5`) and checks no working.
+//! numeric-answer: 1 if the final number of a free-text answer is the expected one, else 0. It reads numbers as written
+//! in English (`1,234.5`), and does not check the solution steps.
 //!
 //! The final number is the one after the last marker (`A:`, `####`, `answer is`, `answer:`, `\boxed{}`).
 //! For GSM8K (Cobbe et al. 2021, arXiv:2110.14168) this is the number that the data set's own labels
@@ -23,26 +23,24 @@ use serde_json::json;
 pub use answer::{final_answer, last_number};
 pub use number::{Amount, number_in, whole_number};
 
-/// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the
-/// last place, so that what rounding adds to the distance of two numbers does not decide.
+/// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the last place, so
+/// that rounding in the difference of two numbers does not decide.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Scores 1 if the final number of a free-text answer is the expected one, else 0.
 ///
-/// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`,
-/// `answer:` or `\boxed{}`; or it is the whole output. Currency signs and percent signs are ignored, and
-/// commas that part thousands (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`)
-/// leaves no number. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits
-/// (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`) and `minus 5` are understood; of a chain
-/// (`3 + 4 = 7`), the last side that is a number alone counts. A minus touches its number or the currency
-/// sign before it (`-5`, `-$5`); a hyphen with a space after it is a bullet or a dash (`Answer: - 42` is
-/// 42), unless it begins a term (`x = - 5`, `\boxed{- 5}`, a text that is nothing but `- 5`). A number that something beside it makes
-/// another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`, `0x1F` or `1'000`, is no
-/// answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a number, such as
-/// the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
-/// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are
-/// compared exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe
-/// et al. 2021).
+/// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`, `answer:` or `\boxed{}`;
+/// or it is the whole output. Currency signs and percent signs are ignored, and commas that part thousands
+/// (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`) leaves no number. Fractions (`3/4`, `3
+/// 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`)
+/// and `minus 5` are understood; of a chain (`3 + 4 = 7`), the last side that is a number alone counts. A minus touches
+/// its number or the currency sign before it (`-5`, `-$5`); a hyphen with a space after it is a bullet or a dash
+/// (`Answer: - 42` is 42), unless it begins a term (`x = - 5`, `\boxed{- 5}`, a text that is nothing but `- 5`). A
+/// number that something beside it makes another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`,
+/// `0x1F` or `1'000`, is no answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a
+/// number, such as the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
+/// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are compared
+/// exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -193,8 +191,7 @@ fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
     Some(group.or_else(|| captures.get(0))?.as_str())
 }
 
-/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do); else what is
-/// wrong with the part.
+/// A number, a text that is one, or a text that marks one (as GSM8K's solutions do); else what is wrong with the part.
 fn expected_number(part: &Part<'_>) -> Result<Amount, String> {
     let number = if part.is_string() {
         part.text().ok().and_then(|text| whole_number(&text).or_else(|| final_answer(&text)))

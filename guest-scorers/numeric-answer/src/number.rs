@@ -1,5 +1,5 @@
-//! Reads numbers as English text and LaTeX write them: fractions, chains, words for magnitudes. Decimals
-//! and powers are read in `decimal` and `power`; it looks for no markers.
+//! Reads numbers as written in English text and LaTeX: fractions, chains, words for magnitudes. Decimals and powers are
+//! read in `decimal` and `power`; it looks for no markers.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use crate::decimal::{Decimal, SPACES, find_decimal, fraction_character, is_curre
 use crate::latex::without_latex;
 use crate::power::{Number, scientific, superscript};
 
-/// Words behind a number, and the power of ten that each stands for.
+/// Words after a number, and the power of ten that each stands for.
 const MAGNITUDES: [(&str, i32); 5] =
     [("hundred", 2), ("thousand", 3), ("million", 6), ("billion", 9), ("trillion", 12)];
 
-/// Letters directly behind a number, as in `$1.2M`.
+/// Letters directly after a number, as in `$1.2M`.
 const LETTERS: [(char, i32); 4] = [('k', 3), ('K', 3), ('M', 6), ('B', 9)];
 
 /// A number that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amount {
-    /// The nearest double.
+    /// The closest double.
     pub value: f64,
     /// The number itself, if it is written as a whole one.
     pub whole: Option<i128>,
 }
 
 impl Amount {
-    /// Whether two numbers are the same one: whole ones exactly, which doubles beyond 2^53 are not.
+    /// Whether two numbers are equal: whole numbers exactly, because doubles beyond 2^53 are not exact.
     pub(crate) fn equals(self, other: Self) -> bool {
         match (self.whole, other.whole) {
             (Some(left), Some(right)) => left == right,
@@ -56,25 +56,25 @@ impl fmt::Display for Amount {
     }
 }
 
-/// How many sides of a chain are looked at, from the last one back.
+/// How many sides of a chain are examined, from the last one back.
 const CHAIN_LIMIT: usize = 100;
 
 /// A number in a text: its value, and the bytes that it takes up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Found {
-    /// Nothing if it is not understood, as `10:30`, `2^x` and `1/0`: no part of it is the number.
+    /// `None` if it is not understood, as `10:30`, `2^x` and `1/0`: no part of it counts as the number.
     pub(crate) value: Option<Amount>,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// The first number of a text; of a chain like `3 + 4 = 7` the last side that is a number alone.
+/// The first number of a text; for a chain like `3 + 4 = 7`, the last side that is only a number.
 #[must_use]
 pub fn number_in(text: &str) -> Option<Amount> {
     read(text)?.value
 }
 
-/// As [`number_in`], but a number that is not understood is told from none.
+/// As [`number_in`], but distinguishes a number that is not understood from none.
 pub(crate) fn read(text: &str) -> Option<Found> {
     let text = without_latex(text);
     let first = find(&text, 0)?;
@@ -83,8 +83,8 @@ pub(crate) fn read(text: &str) -> Option<Found> {
     Some(result(&text[..chain], first.end, &text).unwrap_or(first))
 }
 
-/// The last number behind a `=` of a chain, which goes on after `from`, that no operator joins to another
-/// one. What follows the chain may belong to its last number.
+/// The last number after a `=` of a chain, which continues after `from`, that no operator joins to another one. What
+/// follows the chain may belong to its last number.
 fn result(chain: &str, from: usize, text: &str) -> Option<Found> {
     let mut end = chain.len();
     for (place, _) in chain[from..].rmatch_indices('=').take(CHAIN_LIMIT) {
@@ -99,15 +99,15 @@ fn result(chain: &str, from: usize, text: &str) -> Option<Found> {
     None
 }
 
-/// Whether an operator and a number follow; asterisks in pairs are an emphasis.
+/// Whether an operator and a number follow; paired asterisks are emphasis.
 fn goes_on(rest: &str) -> bool {
     let rest = rest.trim_start_matches("**").trim_start();
     let operand = rest.strip_prefix(['+', '-', '−', '*', '/', '×', '·', '÷']).map(str::trim_start);
     operand.is_some_and(|operand| operand.starts_with(|c: char| is_digit(c) || c == '('))
 }
 
-/// The number that a text consists of, apart from white space, emphasis, currency and per cent signs
-/// and a closing full stop. No list is around it that a hyphen could be a bullet of: `- 42` is less than 0.
+/// The number that a text consists of, apart from white space, emphasis, currency and per cent signs and a closing full
+/// stop. There is no list here whose bullet a hyphen could be: `- 42` is negative.
 #[must_use]
 pub fn whole_number(text: &str) -> Option<Amount> {
     let mut text = without_latex(text);
@@ -120,7 +120,7 @@ pub fn whole_number(text: &str) -> Option<Amount> {
     found.value.filter(|_| around.iter().all(|part| part.chars().all(allowed)))
 }
 
-/// What may stand between the numbers of one calculation.
+/// Whether a character may be between the numbers of one calculation.
 fn in_chain(c: char) -> bool {
     is_digit(c)
         || is_currency(c)
@@ -133,7 +133,7 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// The first number at or after a byte of `text`. A fraction is one number.
+/// The first number at or after a byte of `text`. A fraction counts as one number.
 pub(crate) fn find(text: &str, from: usize) -> Option<Found> {
     let decimal = find_decimal(text, from)?;
     let start = decimal.start;
@@ -171,14 +171,14 @@ fn mixed(text: &str, whole: &Decimal) -> Option<Number> {
         .then(|| Number::computed(whole.value + part, text.len() - after.len()))
 }
 
-/// The digits that a text begins with, none of which is a leading 0, and the text after them.
+/// The digits at the beginning of a text, without a leading 0, and the text after them.
 fn leading_count(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c| !is_digit(c)).unwrap_or(text.len());
     let (digits, after) = text.split_at(end);
     Some((digits.parse().ok().filter(|_| !digits.starts_with('0'))?, after))
 }
 
-/// A number, divided by another one if that follows: `3/4`, `1 / 10^3`. Nothing if it cannot be divided.
+/// A number, divided by another one if that follows: `3/4`, `1 / 10^3`. `None` if it cannot be divided.
 fn quotient(text: &str, decimal: &Decimal) -> Option<Number> {
     let numerator = scientific(text, decimal)?;
     let rest = text[numerator.end..].trim_start();
@@ -197,7 +197,7 @@ fn quotient(text: &str, decimal: &Decimal) -> Option<Number> {
     }
 }
 
-/// With what follows for its magnitude: `5 million`, `2 hundred thousand`, `5k`.
+/// Applies the magnitude that follows: `5 million`, `2 hundred thousand`, `5k`.
 fn with_magnitudes(text: &str, number: Number) -> Number {
     let mut number = number;
     while let Some((exponent, end)) = magnitude(text, number.end) {
@@ -222,7 +222,7 @@ fn magnitude(text: &str, from: usize) -> Option<(i32, usize)> {
     Some((*exponent, text.len() - word.len() + name.len()))
 }
 
-/// Where a number that is not understood ends: none of its parts is looked at. What it equals is no part.
+/// The end of a number that is not understood, so that none of its parts is read. What it equals is not part of it.
 fn end_of_word(text: &str, from: usize) -> usize {
     let ends = |c: char| !(c.is_ascii_graphic() || c == '’') || c == '=';
     text[from..].find(ends).map_or(text.len(), |end| from + end)

@@ -1,9 +1,9 @@
-//! Reads powers: `10^6`, `10³`, `3×10^5`. Exponents are whole numbers; any other makes the number one
-//! that is not understood.
+//! Reads powers: `10^6`, `10³`, `3×10^5`. Exponents are whole numbers; with any other exponent, the number is not
+//! understood.
 
 use crate::decimal::{Decimal, SPACES};
 
-/// What stands above the line and is no exponent: the sign of a degree, and the ends of ordinals.
+/// Raised text that is not an exponent: the degree sign, and the endings of ordinals.
 const NO_EXPONENTS: [&str; 7] = ["\\circ", "°", "∘", "st", "nd", "rd", "th"];
 
 /// A number without its sign, and the byte after it.
@@ -21,12 +21,12 @@ impl Number {
         Self { value, end, digits: None }
     }
 
-    /// The value, exactly, if it is written as nothing but digits.
+    /// The exact value, if it is written only with digits.
     pub(crate) fn whole(&self) -> Option<i128> {
         self.digits.as_deref()?.parse().ok()
     }
 
-    /// Moves the point of a decimal, which is exact where a product is not.
+    /// Moves the decimal point, which is exact where a product is not.
     pub(crate) fn times_ten_to(self, exponent: i32, end: usize) -> Self {
         let exact = self.digits.and_then(|digits| moved(&digits, exponent));
         Self::computed(exact.unwrap_or_else(|| self.value * ten_to(exponent)), end)
@@ -36,13 +36,13 @@ impl Number {
 /// What is raised directly after a number.
 enum Raised {
     Nothing,
-    /// An exponent, and the bytes that it takes up.
+    /// An exponent, and its length in bytes.
     Exponent(i32, usize),
     Unknown,
 }
 
-/// A decimal number with its exponent and the power of ten that it is multiplied by. Nothing if one of
-/// them is not understood.
+/// A decimal number with its exponent and the power of ten that it is multiplied by. `None` if one of them is not
+/// understood.
 pub(crate) fn scientific(text: &str, decimal: &Decimal) -> Option<Number> {
     let number = power(text, decimal)?;
     let times = ['×', '·', '⋅', '*', 'x', 'X'];
@@ -78,7 +78,7 @@ fn power(text: &str, decimal: &Decimal) -> Option<Number> {
     }
 }
 
-/// Whether a text begins with something that is raised and no degree or ordinal.
+/// Whether a text begins with something raised that is not a degree sign or an ordinal.
 pub(crate) fn raised_follows(text: &str) -> bool {
     !matches!(raised(text), Raised::Nothing)
 }
@@ -89,7 +89,7 @@ fn raised(text: &str) -> Raised {
         let plain: String = text[..end].chars().filter_map(superscript).collect();
         return plain.parse().map_or(Raised::Unknown, |exponent| Raised::Exponent(exponent, end));
     }
-    // Two asterisks may also end an emphasis.
+    // Two asterisks may also end emphasis.
     let asterisks = || text.strip_prefix("**").filter(|above| above.starts_with(is_digit));
     let Some(above) = text.strip_prefix('^').or_else(asterisks) else {
         return Raised::Nothing;
@@ -120,7 +120,7 @@ fn exponent(text: &str) -> Option<(i32, &str)> {
     Some((sign * value, digits[end..].strip_prefix(close)?))
 }
 
-/// What a superscript is on the line.
+/// The ordinary character for a superscript.
 pub(crate) fn superscript(c: char) -> Option<char> {
     Some(match c {
         '⁰' => '0',
@@ -147,7 +147,7 @@ fn ten_to(exponent: i32) -> f64 {
     moved("1", exponent).unwrap_or(f64::INFINITY)
 }
 
-/// The number that the digits are with the point moved; nothing if they have an exponent.
+/// The number with the decimal point moved; `None` if it has an exponent.
 fn moved(digits: &str, exponent: i32) -> Option<f64> {
     let mut text = String::with_capacity(digits.len() + 12);
     text.push_str(digits);

@@ -1,5 +1,4 @@
-//! numeric-answer, as a specification. How numbers and markers are read is specified with their
-//! code.
+//! numeric-answer, as a specification. Reading numbers and markers is specified next to their code.
 
 use serde_json::Value;
 
@@ -50,7 +49,7 @@ fn without_a_marked_answer_the_score_is_0_and_the_option_is_named() {
 #[test]
 fn what_only_looks_like_a_number_hides_none() {
     let config = json!({"fallback": "last-number"});
-    // The name of a commit, which is too large for a number.
+    // A commit id that would be too large as a number.
     let commit = "commit 3e8491f fixed it, so there are 42";
     assert!(right(config.clone(), commit, json!(42)));
     assert!(right(json!({}), "A: by 3e8491f it is 42", json!(42)));

@@ -1,5 +1,5 @@
-//! numeric-diff: how close the output is to the expected number, in proportion to both. It finds no
-//! number in prose; for that see numeric-answer.
+//! numeric-diff: how close the output is to the expected number, relative to both. It does not look for numbers in
+//! prose; for that see numeric-answer.
 //!
 //! score = 1 - |expected - output| / (|expected| + |output|); two zeros score 1
 //!

@@ -1,5 +1,5 @@
-//! numeric-diff, as a specification. The figures are by hand; those of the first test are also in the
-//! tests of autoevals.
+//! numeric-diff, as a specification. The figures were computed by hand; those of the first test are also in autoevals'
+//! tests.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn the_largest_and_the_smallest_numbers_stay_in_range() {
 
 #[test]
 fn a_truth_value_is_not_a_number() {
-    // autoevals takes it for 1 or 0, as Python does.
+    // autoevals reads it as 1 or 0, as Python does.
     assert!(failure(json!(true), json!(1)).starts_with("`output` should be a number"));
     assert!(failure(json!(1), json!(false)).starts_with("`groundTruth` should be a number"));
 }

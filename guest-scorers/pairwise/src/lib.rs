@@ -1,5 +1,5 @@
-//! pairwise: a judge compares the output with the baseline, once in each order. A judge that prefers a place
-//! and not a text is found out. Rankings of several systems are made of these elsewhere.
+//! pairwise: a judge compares the output with the baseline, once in each order. This detects a judge that prefers a
+//! position rather than a text. Rankings of several systems are computed elsewhere.
 //!
 //! score = 1 if the output wins in both orders, 0 if the baseline does, else 0.5
 //!
@@ -40,7 +40,7 @@ pub struct Config {
 
 const CRITERIA: &str = "You compare two responses to the same request and decide which one is better. Neither the order in \
     which they stand nor their length counts.";
-/// What counts, unless the configuration says it.
+/// The criterion, unless the configuration states one.
 const SERVES: &str =
     "The better one serves the request better: correct, complete, helpful and clear.";
 
@@ -109,7 +109,7 @@ impl Scorer for Pairwise {
     }
 }
 
-/// Who won, if the output stood in this place.
+/// The winner, if the output had this position.
 fn winner(place: usize, of_output: usize) -> &'static str {
     match place {
         FIRST | SECOND if place == of_output => "output",

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// With these verdicts on the order output, baseline and on the other one.
+/// The score for these verdicts: first with the output before the baseline, then the other way round.
 fn score(verdicts: [&'static str; 2]) -> Score {
     let judge = testing::answering(move |question| {
         let text = &question.messages[0].text;

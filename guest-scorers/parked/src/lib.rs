@@ -1,5 +1,5 @@
-//! parked: 1 if the run waits because it asked a person. It does not ask what for; see
-//! event for single requests.
+//! parked: 1 if the run waits because it asked a person. It does not check what it waits for; see event for single
+//! requests.
 //!
 //! The rule is niceeval's `parked`.
 

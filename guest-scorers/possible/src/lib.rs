@@ -1,5 +1,5 @@
-//! possible: a judge says whether an answer offers a solution, or declares the task impossible. Whether the
-//! solution is right does not count.
+//! possible: a judge says whether an answer offers a solution, or declares the task impossible. It does not check
+//! whether the solution is right.
 //!
 //! A (impossible) 0, B (a solution) 1
 //!

@@ -1,4 +1,4 @@
-//! The group of a pattern that a configuration names. It catches nothing.
+//! The group of a pattern that the configuration names. It captures nothing.
 
 use scorebox_sdk::{ConfigError, JsonSchema, schemars};
 use serde::Deserialize;

@@ -1,20 +1,20 @@
-//! Compares what was caught with what was expected. Matching is done elsewhere.
+//! Compares captured texts with the expected ones. Matching is done elsewhere.
 
 use std::borrow::Cow;
 
 use scorebox_sdk::excerpt;
 
-/// How texts are compared.
+/// How captured texts are compared.
 pub(crate) struct Judge {
-    /// The group that is compared, in place of all of them.
+    /// The group to compare, in place of all groups.
     pub(crate) group: Option<usize>,
-    /// All groups must be right; otherwise one will do.
+    /// Whether all groups must be right; otherwise one is enough.
     pub(crate) match_all: bool,
     pub(crate) ignore_case: bool,
 }
 
 impl Judge {
-    /// Whether what was caught is what was expected, and why.
+    /// Whether the captured texts are right, and why.
     pub(crate) fn judge(&self, caught: &[Option<&str>], expected: &[String]) -> (bool, String) {
         let compared = match (self.group, caught) {
             (Some(group), _) => &caught[group..=group],
@@ -25,7 +25,7 @@ impl Judge {
         let caught: Vec<&str> = compared.iter().flatten().copied().collect();
         let folded: Vec<_> = expected.iter().map(|text| self.fold(text)).collect();
         let is_right = |text: &&str| folded.contains(&self.fold(text));
-        // Nothing that was caught is never an answer.
+        // An empty capture is never an answer.
         let is_something = |text: &&str| !text.is_empty();
         if self.match_all {
             let right = caught.iter().all(is_right) && caught.iter().any(is_something);
@@ -51,7 +51,7 @@ impl Judge {
     }
 }
 
-/// Texts for a reason.
+/// Quotes texts for a reason.
 pub(crate) fn quoted<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     let texts: Vec<_> = texts.into_iter().map(|text| format!("\"{}\"", text.as_ref())).collect();
     excerpt(&texts.join(", "), 80).into_owned()

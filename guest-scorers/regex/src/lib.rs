@@ -1,9 +1,8 @@
-//! regex: 1 if a regular expression matches the output, or what it catches is the expected text,
-//! else 0. It takes linear time in the length of the output, and so knows no look-around and no back
-//! references.
+//! regex: 1 if a regular expression matches the output, or captures the expected text, else 0. It takes linear time in
+//! the length of the output, and therefore supports neither look-around nor back references.
 //!
-//! Without an expected text the rule is that of promptfoo's `regex`, with one that of Inspect's
-//! `pattern` (0.3.285).
+//! Without an expected text, the rule is that of promptfoo's `regex`; with one, it is that of Inspect's `pattern`
+//! (0.3.285).
 
 mod group;
 mod judge;
@@ -88,7 +87,7 @@ enum Mode {
 /// The scorer, made from its [`Config`].
 pub struct Regex {
     pattern: Pattern,
-    /// Whether what was caught is compared; `None`: in the cases that have a ground truth.
+    /// Whether the captured text is compared; `None`: in the cases that have a ground truth.
     compare: Option<bool>,
     judge: Judge,
     negate: Negate,

@@ -1,4 +1,4 @@
-//! Compiles a pattern within bounds, and catches groups with it. It compares nothing.
+//! Compiles a pattern within limits, and captures groups with it. It compares nothing.
 
 use regex_automata::util::syntax;
 use regex_automata::{PatternID, meta};
@@ -6,13 +6,13 @@ use regex_syntax::Error;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Hir, Look};
 
-/// The longest pattern, in bytes: longer ones are lists that belong elsewhere.
+/// The longest pattern, in bytes: a longer one is a list that should be stored elsewhere.
 const PATTERN_LIMIT: usize = 10_000;
 
-/// The largest compiled pattern, in bytes. It is part of the memory that every score starts from.
+/// The largest compiled pattern, in bytes, because it is part of the memory that every score starts from.
 const COMPILED_LIMIT: usize = 4 << 20;
 
-/// How deep groups may nest: the compiler recurses.
+/// How deeply groups may be nested, because the compiler recurses.
 const NEST_LIMIT: u32 = 50;
 
 /// A compiled pattern.
@@ -20,12 +20,12 @@ pub(crate) struct Pattern {
     regex: meta::Regex,
 }
 
-/// How a pattern is read.
+/// How a pattern is interpreted.
 pub(crate) struct Flags {
     pub(crate) ignore_case: bool,
     pub(crate) multi_line: bool,
     pub(crate) dot_all: bool,
-    /// From the start of the text to its end.
+    /// Whether it must match the whole text.
     pub(crate) full: bool,
 }
 
@@ -56,7 +56,8 @@ impl Pattern {
         Ok(compiled)
     }
 
-    /// What an engine sets up at its first match is then part of the memory that every score starts from.
+    /// Matches once, so that what an engine sets up at its first match is part of the memory that every score starts
+    /// from.
     fn warm(&self, pattern: &str) {
         const SAMPLE: &str = "The quick brown fox, 12.5% of 34: \"ANSWER\" (x = y)\n- end!\n";
         for text in ["", SAMPLE, pattern] {
@@ -64,7 +65,7 @@ impl Pattern {
         }
     }
 
-    /// What the first match catches: the whole of it, then its groups, of which some may take no part.
+    /// The captures of the first match: the whole match, then its groups, some of which may not take part.
     pub(crate) fn catch<'t>(&self, text: &'t str) -> Option<Vec<Option<&'t str>>> {
         let mut captures = self.regex.create_captures();
         self.regex.captures(text, &mut captures);
@@ -78,7 +79,7 @@ impl Pattern {
     }
 }
 
-/// The parser's own words, without its drawing of the place.
+/// The parser's message, without its drawing of the place.
 fn explain(error: &Error) -> String {
     let (kind, span) = match error {
         Error::Parse(error) => (error.kind().to_string(), Some(error.span())),

@@ -62,7 +62,7 @@ fn letters_and_digits_are_those_of_unicode() {
     assert!(!finds(json!({"pattern": r"(?-u:\d)"}), "٣"));
 }
 
-// The results from here on: `pattern` of Inspect 0.3.285.
+// The results from here on are those of `pattern` in Inspect 0.3.285.
 
 #[test]
 fn one_group_that_is_expected_will_do() {
@@ -89,7 +89,7 @@ fn all_groups_may_have_to_be_expected() {
     };
     assert!(all("(foo) (foo)", "foo foo", "foo"));
     assert!(!all("(foo|bar) (foo|bar)", "foo bar", "bar"));
-    // A group that takes no part has no say, unless none does.
+    // A group that does not take part is ignored, unless no group takes part.
     assert!(all("(foo)|(bar)", "bar", "bar"));
     assert!(!all(r"ANSWER:\s*(\d+)?", "ANSWER: ", "42"));
 }

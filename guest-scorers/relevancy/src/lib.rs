@@ -1,5 +1,5 @@
-//! relevancy: a judge says how well an output addresses its input. Whether it is true does not count; see
-//! factuality and faithfulness.
+//! relevancy: a judge says how well an output addresses its input. Whether it is true is up to factuality and
+//! faithfulness.
 //!
 //! score = the judge's number, 0 (irrelevant) to 1 (perfectly relevant)
 //!

@@ -1,12 +1,12 @@
-//! rouge: how many words, word pairs or words in the same order the output shares with a reference
-//! text. It compares English letters and digits only: every other character parts words.
+//! rouge: how many words, word pairs or words in the same order the output shares with a reference text. It compares
+//! English letters and digits only: every other character separates words.
 //!
 //! ROUGE-N counts shared runs of N words, ROUGE-L the longest common subsequence of words;
 //! precision = shared / those of the output, recall = shared / those of the reference,
 //! f1 = 2 · precision · recall / (precision + recall)
 //!
-//! Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries". The same numbers as rouge-score of
-//! Google Research. `overlap` counts what two texts share, `porter` takes words to their stems.
+//! Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries". The same numbers as rouge-score of Google
+//! Research. `overlap` counts what two texts share, `porter` reduces words to their stems.
 
 mod overlap;
 mod porter;
@@ -97,7 +97,7 @@ enum Stemmer {
     Porter,
 }
 
-/// A choice by its name, if a number or a boolean stands for the text that it is written as.
+/// Reads a choice by its name, even if it is written as a number or a boolean instead of a text.
 fn by_name<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(given: D) -> Result<T, D::Error> {
     let name = match Value::deserialize(given)? {
         given @ (Value::Number(_) | Value::Bool(_)) => Value::String(given.to_string()),
@@ -160,7 +160,7 @@ impl Scorer for Rouge {
 }
 
 impl Rouge {
-    /// The words of a text, each as the number that stands for it.
+    /// The words of a text, each replaced by a number.
     fn words(&self, text: &str, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
         let lower = text.to_lowercase();
         let words =

@@ -3,7 +3,7 @@
 use rapidfuzz::distance::lcs_seq;
 use scorebox_sdk_texts::similarity::shared;
 
-/// How many things two texts have, and how many in common.
+/// How many runs or words two texts have, and how many they share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overlap {
     pub(crate) shared: usize,
@@ -30,7 +30,7 @@ impl Overlap {
     }
 }
 
-/// Runs of `length` words that both have; each as often as in the text that has it less often.
+/// The shared runs of `length` words. A repeated run counts as often as in the text that has fewer of it.
 pub(crate) fn shared_runs(output: &[u32], reference: &[u32], length: usize) -> Overlap {
     let runs = |words: &[u32]| (words.len() + 1).saturating_sub(length);
     Overlap {
@@ -40,7 +40,7 @@ pub(crate) fn shared_runs(output: &[u32], reference: &[u32], length: usize) -> O
     }
 }
 
-/// The words of the longest sequence that both have in the same order, with others between.
+/// The length of the longest sequence of words that both have in the same order, possibly with others between them.
 pub(crate) fn longest_sequence(output: &[u32], reference: &[u32]) -> Overlap {
     Overlap {
         shared: lcs_seq::similarity(output.iter().copied(), reference.iter().copied()),

@@ -1,5 +1,5 @@
-//! M. Porter's suffix stripping for English words, with the extensions that NLTK makes by default. It
-//! takes one word of the letters a to z and digits, in lower case.
+//! M. Porter's suffix stripping for English words, with the extensions that NLTK makes by default. It stems a single
+//! word of the letters a to z and digits, in lower case.
 //!
 //! Porter 1980, "An algorithm for suffix stripping", Program 14.3. The same stems as `PorterStemmer` of
 //! NLTK 3.10.
@@ -76,7 +76,7 @@ fn ends_in_double_consonant(word: &str) -> bool {
     }
 }
 
-/// Porter's *o: consonant, vowel, consonant other than w, x, y; NLTK adds words of a vowel and a
+/// Porter's *o: consonant, vowel, consonant other than w, x, y; NLTK also accepts words that are a vowel and a
 /// consonant.
 fn ends_short(word: &str) -> bool {
     match consonants(word).as_slice() {
@@ -86,7 +86,7 @@ fn ends_short(word: &str) -> bool {
     }
 }
 
-/// Applies the first rule whose suffix the word has; if its condition does not hold, none.
+/// Applies the first rule whose suffix the word has; if its condition does not hold, no rule is applied.
 fn first_rule(word: &str, rules: &[(&str, &str)], holds: impl Fn(&str) -> bool) -> String {
     for (suffix, replacement) in rules {
         if let Some(stem) = word.strip_suffix(suffix) {
@@ -104,7 +104,7 @@ fn plural(word: &str) -> String {
     first_rule(word, &[("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")], |_| true)
 }
 
-/// Step 1b: agreed, plastered, motoring; and what it makes of the rest: conflat(ed), hopp(ing), fil(ing).
+/// Step 1b: agreed, plastered, motoring; also repairs what is left: conflat(ed), hopp(ing), fil(ing).
 fn past_and_progressive(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ied") {
         return format!("{stem}{}", if word.len() == 4 { "ie" } else { "i" });
@@ -134,7 +134,7 @@ fn final_y(word: &str) -> String {
 
 /// Step 2: relational, hesitanci, analogousli.
 fn double_suffix(word: &str) -> String {
-    // NLTK applies this rule first, and all of the step to what it leaves.
+    // NLTK applies this rule first, and then the whole step to the result.
     if let Some(stem) = word.strip_suffix("alli").filter(|stem| has_measure(stem)) {
         return double_suffix(&format!("{stem}al"));
     }
@@ -162,7 +162,7 @@ fn double_suffix(word: &str) -> String {
         ("fulli", "ful"),
         ("logi", "log"),
     ];
-    // The l of `logi` counts with the stem, so that short ones like `theo` have a measure.
+    // The l of `logi` counts as part of the stem, so that short stems like `theo` have a measure.
     let counted = |stem: &str| match word.strip_suffix("ogi") {
         Some(longer) if longer.len() == stem.len() + 1 => has_measure(longer),
         _ => has_measure(stem),

@@ -1,4 +1,4 @@
-//! rouge, as a specification. Figures marked so are from rouge-score 0.1.2; the others are by hand.
+//! rouge, as a specification. Figures marked accordingly are from rouge-score 0.1.2; the others were computed by hand.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! rubric: a judge grades an output by instructions and a prompt of the user's own, on a scale or by choices
-//! with scores. For criteria that are known see relevancy, factuality and the other judged scorers.
+//! rubric: a judge grades an output by the user's own instructions and prompt, on a scale or by choices with scores.
+//! For common criteria see relevancy, factuality and the other judged scorers.
 //!
 //! score = (judge's number - min) / (max - min), or the score of the judge's choice
 //!
@@ -37,8 +37,8 @@ pub struct Config {
     /// The prompt, with places for the parts of a case; `{{output}}` must be one of them.
     #[serde(default)]
     prompt_template: Option<String>,
-    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`. Two names may not differ in case
-    /// only.
+    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`. Two names may not differ in
+    /// case only.
     #[serde(default)]
     choices: BTreeMap<String, f64>,
     /// The scale of the judge's number; 0 to 1 unless it is set.
@@ -150,7 +150,7 @@ fn check(choices: &BTreeMap<String, f64>, scale: Option<Scale>) -> Result<(), Co
     }
 }
 
-/// A judge's answer must tell the choices apart, and models do not keep to case and white space.
+/// A judge's answer must distinguish the choices, and models do not always keep case and white space.
 fn check_name<'n>(
     name: &str,
     mut others: impl Iterator<Item = &'n String>,
@@ -168,7 +168,7 @@ fn check_name<'n>(
     }
 }
 
-/// All that a case has, if there is no template.
+/// A prompt with everything that the case has, if there is no template.
 fn whole(case: &Case) -> Result<Prompt<'static>, ScoreError> {
     let mut prompt = Prompt::new();
     let parts = [

@@ -1,4 +1,4 @@
-//! What texts, arrays and objects have inside, as jq says it.
+//! jq's filters on the contents of texts, arrays and objects.
 
 use jaq_core::ops::Math;
 use jaq_core::{ValR, ValT as _};
@@ -78,7 +78,7 @@ pub(crate) fn reversed(value: Value) -> ValR<Value> {
     }
 }
 
-/// One text of all items, of which null is empty.
+/// Joins all items into one text; null counts as an empty one.
 pub(crate) fn joined(value: Value, between: Value) -> ValR<Value> {
     let between = if between.0 == Val::Null { Value::text("") } else { between };
     let Some(separator) = between.as_utf8_bytes() else {
@@ -100,7 +100,7 @@ pub(crate) fn joined(value: Value, between: Value) -> ValR<Value> {
     Ok(Value::from_utf8_bytes(bytes))
 }
 
-/// Where a text, a list or an item is; of texts in characters.
+/// The positions of a text, a list or an item; in a text, they count characters.
 pub(crate) fn indices(value: Value, wanted: Value) -> ValR<Value> {
     match (&value.0, &wanted.0) {
         (Val::Null, _) => Ok(value),
@@ -128,7 +128,7 @@ pub(crate) fn indices(value: Value, wanted: Value) -> ValR<Value> {
     }
 }
 
-/// Where a value is in a sorted list; where it would be is -1 less that.
+/// The index of a value in a sorted list; if it is missing, -1 minus the index where it would be.
 pub(crate) fn search(value: &Value, wanted: &Value) -> ValR<Value> {
     let Val::Arr(items) = &value.0 else { return Err(Error::typ(value.clone(), "array")) };
     Ok(match items.binary_search(&wanted.0) {
@@ -137,13 +137,13 @@ pub(crate) fn search(value: &Value, wanted: &Value) -> ValR<Value> {
     })
 }
 
-/// The value without what is at all these paths, which are those of the value as it is now.
+/// The value without what is at any of these paths, which refer to the value before any removal.
 pub(crate) fn without(value: Value, paths: &Value) -> ValR<Value> {
     let Val::Arr(all) = &paths.0 else { return Err(Error::typ(paths.clone(), "array")) };
     let mut all: Vec<&Val> = all.iter().collect();
     all.sort();
     all.dedup();
-    // From the last, so that the others stay where they are.
+    // Backwards, so that the remaining paths stay valid.
     all.into_iter().rev().try_fold(value, |value, path| match path {
         Val::Arr(path) => remove(value, path),
         _ => Err(Error::typ(Value(path.clone()), "array")),
@@ -164,7 +164,7 @@ fn remove(value: Value, path: &[Val]) -> ValR<Value> {
         return Ok(value);
     }
     let inside = remove(inside, rest)?;
-    // Only one value, so that the closure is not asked for it again.
+    // A single value, so that the closure is not called for it again.
     let replaced = value
         .map_index(&key, jaq_core::path::Opt::Essential, |_| std::iter::once(Ok(inside.clone())));
     replaced.map_err(|error| error.get_err().unwrap_or_else(|_| Error::str("stopped")))

@@ -1,4 +1,4 @@
-# Filters of jq that jaq lacks or that give something else there. A later definition is unknown to an earlier one.
+# Filters of jq that jaq lacks or that behave differently there. A definition can only use earlier ones.
 
 # Numbers
 def abs: if type != "number" then error("\(type) (\(tojson)) has no absolute value") elif . < 0 then - . else . end;
@@ -82,7 +82,7 @@ def JOIN($index; rows; key; joined): rows | [., $index[key]] | joined;
 def match(re; flags): matches(re; flags)[] | .[0] + {captures: .[1:]};
 def match(re): match(re; null);
 
-# What is written for a reader, whom a scorer does not have
+# Output for a reader, whom a scorer does not have
 def debug: .;
 def debug(messages): (messages | empty), .;
 def stderr: .;

@@ -1,4 +1,4 @@
-//! JSON and numbers in a text. jaq's `fromjson` knows no bound of how deep it nests.
+//! Reads JSON and numbers in a text. jaq's `fromjson` has no limit for the depth of nesting.
 
 use jaq_core::{ValR, ValT as _};
 use jaq_json::read;
@@ -7,10 +7,10 @@ use scorebox_sdk::excerpt;
 
 use crate::value::{Error, Value};
 
-/// How deep JSON in a text may nest, as in the case itself; jaq's reader recurses with it.
+/// How deeply JSON in a text may be nested, as in the case itself, because jaq's reader recurses.
 const DEPTH: usize = 127;
 
-/// The JSON values in a text, up to what is not JSON.
+/// The JSON values in a text, up to the first text that is not JSON.
 pub(crate) fn from_json(input: &Value) -> Vec<ValR<Value>> {
     let Some(text) = input.as_utf8_bytes() else {
         return vec![Err(Error::typ(input.clone(), "string"))];
@@ -26,7 +26,7 @@ pub(crate) fn from_json(input: &Value) -> Vec<ValR<Value>> {
     for value in read::parse_many(text) {
         let is_wrong = value.is_err();
         values.push(value.map(Value).map_err(|error| fail(&error)));
-        // The reader would continue inside what it could not read, where brackets mean something else.
+        // The reader would continue inside the part that it could not read, where brackets mean something else.
         if is_wrong {
             break;
         }
@@ -34,7 +34,7 @@ pub(crate) fn from_json(input: &Value) -> Vec<ValR<Value>> {
     values
 }
 
-/// How deep brackets nest outside of strings and of comments, which jaq's reader knows too.
+/// The depth of brackets outside strings and comments; jaq's reader accepts comments.
 fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = json.iter();
@@ -63,7 +63,7 @@ fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// The number that a text is. It is not NaN, which would be less than every number.
+/// The number that a text contains. It is not NaN, which would be less than every number.
 pub(crate) fn to_number(input: &Value) -> ValR<Value> {
     if input.kind() == "number" {
         return Ok(input.clone());
@@ -72,7 +72,7 @@ pub(crate) fn to_number(input: &Value) -> ValR<Value> {
     let digits = text.filter(|text| text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte)));
     let number = digits.and_then(|text| Some((text, text.parse::<f64>().ok()?)));
     match number {
-        // An integer is exact at any length.
+        // An integer of any length is exact.
         Some((text, _)) if text.bytes().all(|byte| byte.is_ascii_digit()) => Value::from_num(text),
         Some((_, number)) => Ok(Value::from(number)),
         None => {

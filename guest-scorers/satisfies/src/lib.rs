@@ -1,9 +1,9 @@
-//! satisfies: what a jq expression says about the whole case, so that a rule of one line needs no new component.
-//! It has no files, clock, environment or modules, and no formats and dates of jq.
+//! satisfies: the result of a jq expression on the whole case, so that a one-line rule needs no new component. It
+//! supports no files, clock, environment or modules, and none of jq's formats and dates.
 //!
 //! score = 1 for true, 0 for false, a number from 0 to 1 as it is; null or nothing: not applicable
 //!
-//! The language is jq's (<https://jqlang.org>), by jaq.
+//! The language is jq's (<https://jqlang.org>), as jaq implements it.
 
 mod collections;
 mod json_text;
@@ -36,17 +36,15 @@ use serde_json::{Map, json};
 /// `.usage.outputTokens | values | . <= 10000` yields nothing then. An expression that never ends
 /// runs out of fuel.
 ///
-/// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`,
-/// `?//`, `$__loc__`, the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on
-/// numbers, those of angles, the gamma, error and Bessel functions, and rarer ones: what is not
-/// there is refused before the first score. Some things differ: integers are exact at any length;
-/// of an operator with several results on both sides, the left side's come first one after the
-/// other; `reduce` and `foreach` continue with each result of an update, and with nothing if there
-/// is none; `|= empty` removes one after the other, so that later places have moved; `nan` and
-/// `infinite` are written so in texts; a negative count of `limit` and `skip` is 0. Regular
-/// expressions have the syntax of regex-lite: `\w`, `\d` and `\b` know ASCII only, and so do
-/// ranges of letters with the flag `i`; `$` is the very end, even after a line break, and there is
-/// no flag `l`. `fromjson` fails on a text nested more than 127 deep.
+/// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`, `?//`, `$__loc__`,
+/// the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on numbers, those of angles, the gamma,
+/// error and Bessel functions, and rarer ones: what is not there is refused before the first score. Some things differ:
+/// integers are exact at any length; of an operator with several results on both sides, the left side's come first one
+/// after the other; `reduce` and `foreach` continue with each result of an update, or with nothing if the update has no
+/// result; `|= empty` removes items one by one, so that the later ones have moved; `nan` and `infinite` keep these
+/// names in texts; a negative count of `limit` and `skip` counts as 0. Regular expressions have the syntax of
+/// regex-lite: `\w`, `\d` and `\b` know ASCII only, and so do ranges of letters with the flag `i`; `$` is the very end,
+/// even after a line break, and there is no flag `l`. `fromjson` fails on a text nested more than 127 deep.
 ///
 /// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
 /// `javascript` and `python` assertions of promptfoo.
@@ -114,7 +112,8 @@ impl Scorer for Satisfies {
     }
 }
 
-/// The engine says this of the key `when` of a suite, whose expressions this scorer evaluates: its `scoring` knows these words.
+/// The engine uses this for the key `when` of a suite, whose expressions this scorer evaluates: its `scoring` matches
+/// these words.
 fn wrong_result(result: &str) -> ScoreError {
     let result = excerpt(result, 80);
     ScoreError::invalid_input(format!(
@@ -122,7 +121,7 @@ fn wrong_result(result: &str) -> ScoreError {
     ))
 }
 
-/// The whole case as one JSON text, made of the texts that were read.
+/// The whole case as one JSON text, assembled from the texts of its parts.
 fn case_as_json(case: &Case) -> String {
     let output = case.output();
     let mut text = format!("{{\"output\":{}", output.json());

@@ -1,5 +1,5 @@
-//! Filters that cannot be written in jq, beside jaq's own: those on jaq's values, which see `Value` here, and
-//! those that jaq brings only together with dates and the environment.
+//! Filters that cannot be written in jq, in addition to jaq's own: those on jaq's values, which are wrapped in `Value`
+//! here, and those that jaq only offers together with dates and the environment.
 
 use jaq_core::Exn;
 use jaq_core::RunPtr;
@@ -45,7 +45,7 @@ fn of_texts() -> Natives<5> {
     ]
 }
 
-/// A filter whose input is a number, and its result too.
+/// Defines a filter from a number to a number.
 macro_rules! number {
     ($name:literal, $function:expr) => {
         ($name, v(0), |cv| bome(number(&cv.1).map(|x| Value::from($function(x)))))
@@ -82,7 +82,7 @@ fn of_numbers() -> Natives<17> {
     ]
 }
 
-/// A filter of two arguments that are numbers, as its result is.
+/// Defines a filter of two numeric arguments with a numeric result.
 macro_rules! numbers {
     ($name:literal, $function:expr) => {
         ($name, v(2), |mut cv| {

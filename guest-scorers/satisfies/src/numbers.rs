@@ -1,12 +1,13 @@
-//! Functions on floating-point numbers that C has and Rust has not, exact to the last bit.
+//! Functions on floating-point numbers that C has but Rust lacks, exact to the last bit.
 
-/// A mantissa from 0.5 to 1 and the power of two that it stands before; zero and what is not finite is itself.
+/// A mantissa from 0.5 to 1, and the power of two that it is multiplied by; for zero and numbers that are not finite,
+/// the number itself.
 pub(crate) fn mantissa_and_exponent(x: f64) -> (f64, i32) {
     const BITS: u64 = 0x7ff << 52;
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
-    // A subnormal number has its exponent in its digits.
+    // A subnormal number must be scaled first, because its exponent is in its digits.
     let (normal, shift) = if x.is_normal() { (x, 0) } else { (x * 2_f64.powi(54), 54) };
     let bits = normal.to_bits();
     let exponent = ((bits & BITS) >> 52) as i32 - 1022;
@@ -27,9 +28,9 @@ pub(crate) fn significand(x: f64) -> f64 {
     if is_itself { x } else { 2.0 * mantissa_and_exponent(x).0 }
 }
 
-/// `x` times two to the power of the whole part of `power`.
+/// `x` times two to the power of the integer part of `power`.
 pub(crate) fn scaled(x: f64, power: f64) -> f64 {
-    // In parts, of which none is too large or too small; beyond this it is infinite or zero anyway.
+    // In steps, none of which overflows or underflows; beyond this range, the result is infinite or zero anyway.
     let mut left = power.clamp(-2200.0, 2200.0) as i32;
     let mut scaled = x;
     while left != 0 {
@@ -40,13 +41,13 @@ pub(crate) fn scaled(x: f64, power: f64) -> f64 {
     scaled
 }
 
-/// What remains of `x` by the closest multiple of `y`; of two that are as close, by the even one.
+/// The difference of `x` and the closest multiple of `y`; if two are equally close, the even one.
 pub(crate) fn remainder(x: f64, y: f64) -> f64 {
     let y = y.abs();
     if y.is_infinite() && x.is_finite() {
         return x;
     }
-    // Twice `y` may be infinite, then nothing is taken off.
+    // Twice `y` may be infinite; then nothing is subtracted.
     let rest = x.abs() % (2.0 * y);
     let closest = match rest {
         _ if rest <= y / 2.0 => rest,

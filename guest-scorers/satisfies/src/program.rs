@@ -1,4 +1,4 @@
-//! Compiles a jq expression and runs it. What its results mean is left to the scorer.
+//! Compiles a jq expression and runs it. What its results mean is up to the scorer.
 
 use jaq_core::compile::Undefined;
 use jaq_core::load::{self, Arena, File, Loader};
@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::natives::natives;
 use crate::value::{self, Data};
 
-/// What is left out of jaq's library: it reaches out of the sandbox, it needs tables that a score does not,
-/// or this crate has another in its place.
+/// Filters of jaq's library that are left out: they access something outside the sandbox, need tables that are useless
+/// here, or are replaced by this crate.
 const LEFT_OUT: [&str; 31] = [
     "debug",
     "stderr",
@@ -48,7 +48,7 @@ const LEFT_OUT: [&str; 31] = [
     "rtrimstr",
 ];
 
-/// Filters that jaq or this crate makes others of; nobody means them.
+/// Internal filters of jaq or this crate, never suggested to the user.
 const PARTS: [&str; 11] = [
     "capture_of_match",
     "cell",
@@ -63,7 +63,7 @@ const PARTS: [&str; 11] = [
     "split_matches",
 ];
 
-/// Filters of jq that are not here; no other is meant by one of these.
+/// Filters of jq that are missing here; no similar name is suggested for them.
 const MISSING: [&str; 15] = [
     "copysign",
     "env",
@@ -88,7 +88,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The error is one line for the author of the expression.
+    /// Compiles an expression. The error is one line for its author.
     pub(crate) fn compile(expression: &str) -> Result<Self, String> {
         let of_jaq = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let own = load::parse(include_str!("definitions.jq"), |parser| parser.defs());
@@ -116,7 +116,7 @@ impl Program {
         Ok(Self { filter })
     }
 
-    /// The first two results; more are never asked for. The error is one line for the user.
+    /// The first two results; no more are needed. The error is one line for the user.
     pub(crate) fn run(&self, input: &str) -> Result<Vec<Value>, String> {
         let input = read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
         let context = Ctx::<Data>::new(&self.filter.lut, Vars::new([]));
@@ -133,7 +133,7 @@ impl Program {
     }
 }
 
-/// What an error says: a text without its quotes, or another value.
+/// The message of an error: a text without quotes, or another value.
 fn said(value: value::Value) -> String {
     match value.as_utf8_bytes() {
         Some(text) => String::from_utf8_lossy(text).into_owned(),
@@ -141,16 +141,16 @@ fn said(value: value::Value) -> String {
     }
 }
 
-/// As a plain JSON value; a value that JSON lacks, such as NaN, as a text that shows it.
+/// The value as plain JSON; one that JSON lacks, such as NaN, as a text that shows it.
 fn plain(value: &value::Value) -> Value {
     let text = value.to_string();
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// A filter's name and how many arguments it takes.
+/// The name of a filter, and the number of its arguments.
 type Known = (&'static str, usize);
 
-/// What the expression names and nothing defines.
+/// Describes a name in the expression that is not defined.
 fn unknown(name: &str, kind: &Undefined, known: &[Known]) -> String {
     let mut text = format!("no {} `{name}` is known", kind.as_str());
     if let Undefined::Filter(given) = kind {
@@ -173,7 +173,7 @@ fn unknown(name: &str, kind: &Undefined, known: &[Known]) -> String {
     text
 }
 
-/// Where the expression cannot be read, and what was expected there.
+/// Describes where the expression cannot be read, and what was expected there.
 fn unreadable(expression: &str, errors: load::Errors<&str, ()>) -> String {
     let place = |found: &str| {
         let start = load::span(expression, found).start.min(expression.len());

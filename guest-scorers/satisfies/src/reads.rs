@@ -1,5 +1,5 @@
-//! Finds what an expression reads of a case that no case has: a key of the case, or of its usage, that scorers do not
-//! see. It follows only what is certain, and runs nothing: what an expression makes itself may have any key.
+//! Finds keys that an expression reads but that no case has: keys of the case, or of its usage, that scorers do not
+//! see. It follows only what is certain, and runs nothing: a value that the expression builds itself may have any key.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use scorebox_sdk::excerpt;
 
 type Term<'s> = parse::Term<&'s str>;
 
-/// The parts of a case, as an expression sees it.
+/// The parts of a case, as an expression sees them.
 const PARTS: [&str; 10] = [
     "output",
     "input",
@@ -26,7 +26,7 @@ const PARTS: [&str; 10] = [
 ];
 const USAGE: [&str; 4] = ["inputTokens", "outputTokens", "totalTokens", "costUsd"];
 
-/// What files of cases may call a part, where that is more than another way to write its name.
+/// Other names for parts in files of cases that are more than another spelling.
 const SPELLINGS: [(&str, &str); 11] = [
     ("expected", "groundTruth"),
     ("expectedOutput", "groundTruth"),
@@ -41,7 +41,7 @@ const SPELLINGS: [(&str, &str); 11] = [
     ("completionTokens", "outputTokens"),
 ];
 
-/// Why the expression cannot mean what it says, if it reads a key that no case has.
+/// Why the expression cannot work as written, if it reads a key that no case has.
 pub(crate) fn unseen(expression: &str) -> Option<String> {
     let term = jaq_core::load::parse(expression, |parser| parser.term())?;
     let mut walk = Walk::default();
@@ -49,25 +49,25 @@ pub(crate) fn unseen(expression: &str) -> Option<String> {
     walk.unseen
 }
 
-/// How many terms are looked at, so that definitions that call each other come to an end.
-const MOST_STEPS: usize = 10_000;
+/// How many terms are visited, so that definitions that call each other do not loop.
+const MAX_STEPS: usize = 10_000;
 
-/// What a value is.
+/// Where a value is from.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Case,
     Usage,
-    /// A list of nothing but the case.
+    /// A list that contains only the case.
     Cases,
     Usages,
     /// No value, or one that has nothing under any key.
     Nothing,
-    /// Inside a part, made by the expression, or not certain.
+    /// Inside a part, built by the expression, or not certain.
     Elsewhere,
 }
 
 impl Place {
-    /// Of two that may come out.
+    /// The union of two possible results.
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, place) | (place, Self::Nothing) => place,
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// A list of these.
+    /// A list of such values.
     fn listed(self) -> Self {
         match self {
             Self::Case => Self::Cases,
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// What is in the list.
+    /// The items of the list.
     fn item(self) -> Self {
         match self {
             Self::Cases => Self::Case,
@@ -96,19 +96,19 @@ impl Place {
     }
 }
 
-/// What names stand for; the last one of a name counts.
+/// The meanings of names; the last definition of a name counts.
 #[derive(Clone, Default)]
 struct Scope<'t, 's> {
     variables: Vec<(&'s str, Place)>,
     filters: Vec<Rc<Definition<'t, 's>>>,
 }
 
-/// A filter that the expression defines, or an argument that it gives to one.
+/// A filter that the expression defines, or an argument that it passes to one.
 struct Definition<'t, 's> {
     name: &'s str,
     arguments: &'t [&'s str],
     body: &'t Term<'s>,
-    /// Without itself.
+    /// The scope of the definition, without itself.
     scope: Scope<'t, 's>,
     is_argument: bool,
 }
@@ -116,17 +116,17 @@ struct Definition<'t, 's> {
 #[derive(Default)]
 struct Walk<'t, 's> {
     scope: Scope<'t, 's>,
-    /// The definitions that a call is inside of.
+    /// The definitions whose calls are being followed.
     calls: Vec<*const Term<'s>>,
     steps: usize,
     unseen: Option<String>,
 }
 
 impl<'t, 's> Walk<'t, 's> {
-    /// What comes out of a term whose input is `here`.
+    /// The result of a term for the input `here`.
     fn place(&mut self, term: &'t Term<'s>, here: Place) -> Place {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             return Place::Elsewhere;
         }
         match term {
@@ -228,10 +228,10 @@ impl<'t, 's> Walk<'t, 's> {
             BinaryOp::Comma => self.place(left, here).or(self.place(right, here)),
             BinaryOp::Alt => {
                 let (left, right) = (self.place(left, here), self.place(right, here));
-                // The case is always there, its usage is not.
+                // The case is always present, but its usage may not be.
                 if matches!(left, Place::Case | Place::Cases) { left } else { left.or(right) }
             }
-            // On the left is what gets a value, which it need not have before.
+            // On the left is the target of an assignment, which need not exist yet.
             BinaryOp::Assign | BinaryOp::UpdateMath(_) | BinaryOp::UpdateAlt => {
                 self.place(right, here);
                 Place::Elsewhere
@@ -256,7 +256,7 @@ impl<'t, 's> Walk<'t, 's> {
         self.scope.filters.push(Rc::new(definition));
     }
 
-    /// A filter by its name: one of the expression's own, or one of jq's.
+    /// Calls a filter by name: one that the expression defines, or one of jq's.
     fn call(&mut self, name: &'s str, arguments: &'t [Term<'s>], here: Place) -> Place {
         let own = self.scope.filters.iter().rfind(|definition| {
             definition.name == name && definition.arguments.len() == arguments.len()
@@ -267,7 +267,7 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// What the body gives for this input, where arguments keep the scope that they were written in.
+    /// The result of the body for this input; arguments keep the scope in which they were written.
     fn call_own(
         &mut self,
         definition: &Rc<Definition<'t, 's>>,
@@ -282,7 +282,7 @@ impl<'t, 's> Walk<'t, 's> {
             .iter()
             .zip(definition.arguments)
             .map(|(argument, name)| {
-                // Of an argument that is a filter the body says what its input is.
+                // If an argument is a filter, the body determines its input.
                 if name.starts_with('$') { self.place(argument, here) } else { Place::Elsewhere }
             })
             .collect();
@@ -303,7 +303,7 @@ impl<'t, 's> Walk<'t, 's> {
         place
     }
 
-    /// Most arguments of jq's own have another input than the filter.
+    /// Calls one of jq's filters, most of whose arguments have an input other than the filter's.
     fn call_known(&mut self, name: &str, arguments: &'t [Term<'s>], here: Place) -> Place {
         match (name, arguments) {
             ("null" | "empty" | "error", []) => return Place::Nothing,
@@ -352,7 +352,7 @@ impl<'t, 's> Walk<'t, 's> {
         Place::Elsewhere
     }
 
-    /// What is at a path that is written as a list of keys.
+    /// The value at a path that is written as a list of keys.
     fn path(&mut self, keys: &'t Term<'s>, at: Place, here: Place) -> Place {
         match keys {
             Term::BinOp(first, BinaryOp::Comma, rest) => {
@@ -363,7 +363,7 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// The variables of a pattern, which takes `value` apart.
+    /// Binds the variables of a pattern that destructures `value`.
     fn bind(&mut self, pattern: &'t Pattern<&'s str>, value: Place) {
         match pattern {
             Pattern::Var(name) => self.scope.variables.push((name, value)),
@@ -382,20 +382,20 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// One step of a path; what stands in brackets has the input of the whole path.
+    /// One step of a path; what is in brackets has the input of the whole path.
     fn step(&mut self, at: Place, part: &'t Part<Term<'s>>, here: Place) -> Place {
         match part {
             Part::Index(index) => self.index(at, index, here),
             Part::Range(None, None) => at.item(),
             Part::Range(from, to) => {
                 self.all(from.iter().chain(to), here);
-                // A slice of a list is one.
+                // A slice of a list is a list.
                 if at.item() == Place::Elsewhere { Place::Elsewhere } else { at }
             }
         }
     }
 
-    /// What is under a key or a number, which an expression may make.
+    /// The value under a key or a number, which an expression may compute.
     fn index(&mut self, at: Place, index: &'t Term<'s>, here: Place) -> Place {
         match literal(index) {
             Some(key) => self.key(at, &key),
@@ -406,7 +406,7 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// What is under a key.
+    /// The value under a key.
     fn key(&mut self, at: Place, key: &str) -> Place {
         let (path, names): (&str, &[&str]) = match at {
             Place::Case => ("", &PARTS),
@@ -438,7 +438,7 @@ fn refusal(path: &str, names: &[&str], key: &str) -> String {
     }
 }
 
-/// The text of a string that is nothing else.
+/// The text of a string literal without interpolation.
 fn literal(term: &Term<'_>) -> Option<String> {
     let Term::Str(None, parts) = term else { return None };
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Regular expressions: what jq's `test`, `match`, `capture`, `scan`, `split` and `sub` are made of.
+//! Regular expressions: the basis of jq's `test`, `match`, `capture`, `scan`, `split` and `sub`.
 
 use jaq_core::{Cv, ValR};
 use jaq_json::{Map, Val};
@@ -7,7 +7,7 @@ use regex_lite::{Match, Regex, RegexBuilder};
 
 use crate::value::{Data, Error, Value};
 
-/// Which parts of a text are wanted: those between matches, the matches, or both in turn.
+/// Which parts of a text are returned: those between matches, the matches, or both in alternation.
 pub(crate) struct Parts {
     pub(crate) between: bool,
     pub(crate) matched: bool,
@@ -54,7 +54,7 @@ pub(crate) fn matches(mut cv: Cv<'_, Data>, parts: Parts) -> ValR<Value> {
     Ok(found.into_iter().collect())
 }
 
-/// A pattern may bring its flags, as in `test(["a", "i"])`.
+/// A pattern may include its flags, as in `test(["a", "i"])`.
 fn pattern_and_flags(pattern: Value, flags: Value) -> (Value, Value) {
     match &pattern.0 {
         Val::Arr(both) => {
@@ -75,7 +75,7 @@ struct Place<'t> {
 
 impl Place<'_> {
     fn characters_before(&mut self, start: usize) -> usize {
-        // A group may start before the one that was looked at last.
+        // A group may start before the one that was visited last.
         if start < self.byte {
             (self.byte, self.character) = (0, 0);
         }
@@ -84,7 +84,7 @@ impl Place<'_> {
         self.character
     }
 
-    /// What jq says about a group; one that took no part in the match is null.
+    /// jq's object for a group; null for one that took no part in the match.
     fn of(&mut self, group: Option<Match<'_>>) -> Map {
         let mut fields = Map::default();
         let offset = group
@@ -107,7 +107,7 @@ fn text(value: &Value) -> Result<String, Error> {
 }
 
 fn regex(pattern: &str, flags: &str) -> Result<Regex, Error> {
-    // jq's `l` wants the longest match, which this engine does not look for.
+    // jq's `l` requests the longest match, which this engine does not search for.
     if let Some(flag) = flags.chars().find(|flag| !"gnimsxp".contains(*flag)) {
         return Err(Error::str(format_args!("invalid regex flag: {flag}")));
     }
@@ -121,12 +121,12 @@ fn regex(pattern: &str, flags: &str) -> Result<Regex, Error> {
         .map_err(|error| Error::str(format_args!("invalid regex: {error}")))
 }
 
-/// The pattern with each letter beyond ASCII in both of its cases, of which the engine knows ASCII's only.
+/// The pattern with each non-ASCII letter in both cases, because the engine only folds the case of ASCII.
 fn either_case(pattern: &str) -> String {
     let mut letters = pattern.chars().peekable();
     let (mut folded, mut is_class, mut before) = (String::new(), false, ' ');
     while let Some(letter) = letters.next() {
-        // A range keeps its ends.
+        // The ends of a range stay.
         let is_end = is_class && (before == '-' || letters.peek() == Some(&'-'));
         match (letter, other_case(letter)) {
             ('\\', _) => {

@@ -1,5 +1,4 @@
-//! satisfies, as a specification. What the expressions give is checked against jq 1.7 where it is not
-//! plain.
+//! satisfies, as a specification. Results that are not obvious were checked against jq 1.7.
 
 use scorebox_sdk::Usage;
 use serde_json::Value;
@@ -59,7 +58,7 @@ fn null_is_less_than_any_number_and_values_drops_it() {
     let of = |tokens| Usage { output_tokens: Some(tokens), ..Usage::default() };
     assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_000))), Some(1.0));
     assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_001))), Some(0.0));
-    // Without the tokens of the prompt the total is not known.
+    // Without the tokens of the prompt, the total is unknown.
     let all = ".usage.totalTokens | values | . <= 10000";
     assert_eq!(score_of(all, &Case::new(json!(1)).with_usage(of(1))), None);
 }
@@ -132,7 +131,7 @@ fn json_in_a_text_is_read() {
 #[test]
 fn json_in_a_text_that_nests_too_deep_is_an_error_that_can_be_caught() {
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-    // As much stack as a component has.
+    // With as much stack as a component has.
     let gives = |expression: &'static str, output: String| {
         let run = move || gives(expression, json!(output));
         let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap();
@@ -144,7 +143,7 @@ fn json_in_a_text_that_nests_too_deep_is_an_error_that_can_be_caught() {
     assert_eq!(gives(".output | fromjson? | true", "{\"a\":".repeat(20_000)), None);
     assert_eq!(gives("try (.output | fromjson) catch false", "[".repeat(20_000)), Some(0.0));
     assert_eq!(gives(".output | tonumber? | true", "[".repeat(20_000)), None);
-    // Brackets in a string do not nest, and what is not a string hides none.
+    // Brackets in a string do not count as nesting; outside of strings, none may be overlooked.
     let string = |text: &str| format!("\"{text}\"");
     assert_eq!(gives(".output | fromjson | true", string(&"[".repeat(20_000))), Some(1.0));
     assert_eq!(gives(".output | fromjson? | true", format!("\"\\q{}", "[".repeat(20_000))), None);
@@ -340,7 +339,7 @@ fn nothing_reaches_out_of_the_sandbox() {
     for name in ["now", "env", "input", "halt", "localtime", "input_filename"] {
         assert_eq!(refusal(name), format!("`expression`: no filter `{name}` is known"));
     }
-    // What is written there goes nowhere.
+    // The output is discarded.
     assert_eq!(gives("(.output | debug | debug(\"x\") | stderr) == 3", json!(3)), Some(1.0));
     assert!(refusal("$ENV").contains("no variable `$ENV` is known"));
     assert!(refusal("include \"x\"; .").contains("modules cannot be loaded"));
@@ -362,7 +361,7 @@ fn an_error_is_not_a_score() {
 #[test]
 fn one_result_is_wanted() {
     assert!(failure(".output[] > 1", json!([1, 2])).contains("more than one result"));
-    // An endless stream is not followed.
+    // An endless stream is not read to its end.
     assert!(failure("repeat(true)", json!(1)).contains("more than one result"));
 }
 

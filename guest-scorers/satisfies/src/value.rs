@@ -1,4 +1,5 @@
-//! The values of an expression: jaq's, with jq's arithmetic and paths where jaq has others. Numbers and texts themselves are jaq's.
+//! The values of an expression: jaq's, with jq's arithmetic and paths where jaq's differ. Numbers and texts themselves
+//! are jaq's.
 
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
@@ -13,17 +14,17 @@ use jaq_json::{Map, Num, Val};
 use jaq_std::ValT as _;
 
 pub(crate) type Error = jaq_core::Error<Value>;
-/// What filters run with: nothing but their definitions.
+/// The data that filters run with: only their definitions.
 pub(crate) type Data = JustLut<Value>;
 
-/// A value; what is inside arrays and objects needs no wrapper.
+/// A value; the contents of arrays and objects need no wrapper.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Value(pub(crate) Val);
 
-/// Every integer up to here is a number of its own.
+/// Up to here, every integer is a distinct double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// As jq, which refuses to make a list of nulls that long.
+/// The longest list of nulls that jq creates.
 const LONGEST: usize = 1 << 29;
 
 impl Value {
@@ -31,7 +32,7 @@ impl Value {
         Self::from(text.to_owned())
     }
 
-    /// The type as jq names it.
+    /// The type, by jq's name.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.0 {
             Val::Null => "null",
@@ -47,7 +48,7 @@ impl Value {
         matches!(self.0, Val::TStr(_))
     }
 
-    /// An index or a bound as an integer, which jaq wants; jq takes any number.
+    /// An index or a bound as an integer, which jaq requires; jq takes any number.
     fn whole(&self, round: fn(f64) -> f64) -> Self {
         match &self.0 {
             Val::Num(Num::Float(_) | Num::Dec(_)) => {
@@ -57,10 +58,10 @@ impl Value {
         }
     }
 
-    /// Both numbers, if none of them is zero that is divided by.
+    /// Both numbers, unless the divisor is zero.
     fn divisible(&self, by: &Self, how: &str) -> Result<Option<(f64, f64)>, Error> {
         let (Some(left), Some(right)) = (self.as_f64(), by.as_f64()) else { return Ok(None) };
-        // jq's remainder is that of integers, so that 0.5 is zero there.
+        // jq's remainder uses integers, so 0.5 counts as zero.
         let divisor = if how.is_empty() { right } else { right.trunc() };
         match divisor == 0.0 {
             true => Err(Error::str(format_args!(
@@ -71,7 +72,7 @@ impl Value {
     }
 }
 
-/// What an error of jaq's own values says.
+/// Converts an error of jaq's own values.
 fn wrapped(result: jaq_json::ValR) -> ValR<Value> {
     match result {
         Ok(Val::Num(Num::Float(number))) => Ok(Value::from(number)),
@@ -108,7 +109,7 @@ impl From<usize> for Value {
     }
 }
 
-/// A whole number is an integer, which is written without `.0` and is an index, as in jq.
+/// A whole number becomes an integer, which is written without `.0` and is a valid index, as in jq.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         let is_minus_zero = number == 0.0 && number.is_sign_negative();
@@ -162,7 +163,7 @@ impl Mul for Value {
     }
 }
 
-/// A text so many times; of a part of a time nothing remains.
+/// Repeats a text; a fraction of a repetition adds nothing.
 fn repeated(text: Val, times: &Value) -> ValR<Value> {
     match times.as_f64() {
         Some(number) if (0.0..1.0).contains(&number) => Ok(Value::text("")),
@@ -375,14 +376,14 @@ pub(crate) fn ends(range: &Map) -> (Option<Value>, Option<Value>) {
     (end("start"), end("end"))
 }
 
-/// The items between two ends, of which each may be missing, negative or too large.
+/// The items between two ends, either of which may be missing, negative or too large.
 pub(crate) fn bounds(length: usize, range: Range<&Value>) -> Result<std::ops::Range<usize>, Error> {
     let end = |end: Option<&Value>, missing: usize, round: fn(f64) -> f64| match end {
         None | Some(Value(Val::Null)) => Ok(missing),
         Some(end) => {
             let end = end.as_f64().ok_or_else(|| Error::typ(end.clone(), "number"))?;
             let end = if end < 0.0 { end + length as f64 } else { end };
-            // Of a float that is too large or too small, a cast gives the closest integer.
+            // For a float out of range, the cast gives the closest integer.
             Ok((round(end) as usize).min(length))
         }
     };
@@ -390,7 +391,7 @@ pub(crate) fn bounds(length: usize, range: Range<&Value>) -> Result<std::ops::Ra
     Ok(start..end(range.end, length, f64::ceil)?.max(start))
 }
 
-/// Where an item is or would be; a negative index counts from the end.
+/// The position of an item, existing or not; a negative index counts from the end.
 fn place(items: &[Val], index: &Value) -> Result<usize, Error> {
     let number = index.as_f64().unwrap_or(f64::NAN).floor();
     let place = if number < 0.0 { number + items.len() as f64 } else { number };
@@ -403,7 +404,7 @@ fn place(items: &[Val], index: &Value) -> Result<usize, Error> {
     }
 }
 
-/// Updates what is under a key, or removes it if there is no new value.
+/// Updates the value under a key, or removes it if there is no new value.
 fn update_key<'a, I: Iterator<Item = ValX<'a, Value>>>(
     map: &mut Map,
     key: &Val,
@@ -417,7 +418,7 @@ fn update_key<'a, I: Iterator<Item = ValX<'a, Value>>>(
     Ok(())
 }
 
-/// Updates an item, with nulls before it if the list is too short, or removes it if there is no new value.
+/// Updates an item, after padding a short list with nulls, or removes it if there is no new value.
 fn update_item<'a, I: Iterator<Item = ValX<'a, Value>>>(
     items: &mut Vec<Val>,
     place: usize,

@@ -75,8 +75,8 @@ impl Scorer for SchemaAdherence {
 
     fn new(config: Config) -> Result<Self, ConfigError> {
         let Config { schema, documents, formats, parse } = config;
-        // Without a configured schema, a scorer still compiles one: what the compiler sets up at its
-        // first use is then part of the memory that every score starts from.
+        // Without a configured schema, a sample is compiled: what the compiler sets up at its first use is then part of
+        // the memory that every score starts from.
         let options = Options { formats, documents: Some(&documents) };
         let compiled = CompiledSchema::prepare(schema.as_ref().unwrap_or(&json!({})), options)
             .map_err(|error| ConfigError::new("schema", error))?;
@@ -121,7 +121,7 @@ impl SchemaAdherence {
         {
             return Ok(match schema.issues(&content).as_slice() {
                 [] => result(&[]).meta(json!({ "parsed": true })),
-                // What is wrong inside says more than that a string is not an object.
+                // An issue with the content says more than that a string is not an object.
                 inside if !content.is_string() => result(inside),
                 _ => result(&found),
             });
@@ -130,7 +130,8 @@ impl SchemaAdherence {
     }
 }
 
-/// What a code fence holds that is the whole text, without the word `json` at its beginning; any other text as it is.
+/// The content of a code fence that encloses the whole text, without the word `json` at its beginning; any other text
+/// as it is.
 fn unfenced(text: &str) -> &str {
     const FENCE: &str = "```";
     let fenced = text.trim();
@@ -151,7 +152,7 @@ fn result(issues: &[Issue]) -> Score {
     Score::new(0.0).reason(summary(issues)).meta(json!({ "issues": issues }))
 }
 
-/// All issues in one sentence, bounded.
+/// All issues in one sentence of bounded length.
 fn summary(issues: &[Issue]) -> String {
     let sentences: Vec<_> = issues.iter().map(Issue::to_string).collect();
     let mut summary = format!("Schema validation failed: {}", sentences.join("; "));

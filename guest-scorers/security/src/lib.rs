@@ -1,4 +1,4 @@
-//! security: a judge says whether a text is malicious. It runs nothing and scans for nothing.
+//! security: a judge says whether a text is malicious. It runs no code and uses no scanner.
 //!
 //! Yes 0, No 1, Unsure 0.5
 //!

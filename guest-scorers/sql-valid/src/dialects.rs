@@ -1,4 +1,4 @@
-//! The dialects of SQL that can be named, and the grammar of each.
+//! The dialects of SQL that a configuration can name, and the grammar of each.
 
 use scorebox_sdk::{JsonSchema, schemars};
 use serde::{Deserialize, Serialize};

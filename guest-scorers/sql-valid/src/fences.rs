@@ -1,7 +1,6 @@
-//! Finds the code blocks of a Markdown text that may be SQL. It does not parse them.
+//! Finds code blocks in Markdown that may contain SQL. It does not parse them.
 
-/// The content of each fenced block that is marked `sql` or not marked; one that does not close runs to no
-/// end and does not count.
+/// The content of each fenced block that is marked `sql` or not marked; a block that is not closed does not count.
 pub(crate) fn sql_blocks(text: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -34,7 +33,7 @@ struct Block<'t> {
     body: Vec<&'t str>,
 }
 
-/// A line of three or more backticks or tildes: the mark, how many, and what follows.
+/// A line of three or more backticks or tildes: the character, how many, and what follows.
 fn fence(line: &str) -> Option<(char, usize, &str)> {
     let trimmed = line.trim_start_matches([' ', '\t']);
     let mark = trimmed.chars().next().filter(|mark| ['`', '~'].contains(mark))?;

@@ -1,4 +1,4 @@
-//! sql-valid: 1 if the output parses as SQL of a dialect, else 0. It knows no tables and runs nothing.
+//! sql-valid: 1 if the output parses as SQL in a dialect, else 0. It knows no tables and runs nothing.
 
 mod dialects;
 mod fences;
@@ -90,7 +90,7 @@ impl Scorer for SqlValid {
 enum Problem {
     /// It is not SQL.
     Wrong(String),
-    /// Whether it is SQL is not known: the parser has no stack for it.
+    /// It is not known whether it is SQL, because the parser would exceed the stack.
     NotParsed(String),
 }
 
@@ -115,8 +115,8 @@ impl From<ParserError> for Problem {
 }
 
 impl SqlValid {
-    /// The statements of the first block that parses; else what is wrong with the first that was not parsed,
-    /// or with the first.
+    /// The number of statements in the first block that parses; else the problem of the first block that was not
+    /// parsed, or of the first one.
     fn first_sql(&self, blocks: &[String]) -> Result<usize, Problem> {
         let mut first = None;
         for block in blocks {
@@ -130,7 +130,7 @@ impl SqlValid {
         Err(first.unwrap_or_else(no_statement))
     }
 
-    /// How many statements a text has, or what is wrong with it.
+    /// The number of statements in a text, or what is wrong with it.
     fn statements(&self, text: &str) -> Result<usize, Problem> {
         let dialect = self.dialect.grammar();
         let tokens = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
@@ -154,7 +154,7 @@ fn no_statement() -> Problem {
     Problem::Wrong("there is no statement".to_owned())
 }
 
-/// How deep expressions and queries may nest; the parser recurses with them.
+/// How deeply expressions and queries may be nested, because the parser recurses.
 const RECURSION_LIMIT: usize = 50;
 
 scorebox_sdk::export!(SqlValid);

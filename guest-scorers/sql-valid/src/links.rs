@@ -1,19 +1,19 @@
-//! How long the chains of a statement are, by its tokens: of `1 + 1 + 1` the parser makes a tree as
-//! deep as there are signs, in a loop, and freeing a tree recurses. Nothing is parsed here.
+//! Estimates the length of the chains in a statement from its tokens. For `1 + 1 + 1` the parser builds, in a loop, a
+//! tree that is as deep as there are operators, and freeing a tree recurses. It parses nothing.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The most links from the root of a statement's tree to a leaf. A component's stack has room for twice as
-/// many.
+/// The most links from the root of a statement's tree to a leaf. A component's stack is large enough for twice as many.
 pub(crate) const LINKS: usize = 2000;
 
-/// What brackets count around what is in them: for some the parser itself recurses without a bound.
+/// How many links brackets count, because for some brackets the parser recurses without a limit.
 pub(crate) const BRACKETS: usize = 9;
-/// What a join counts: for joins whose conditions come after all of them the parser recurses likewise.
+/// How many links a join counts, because the parser recurses likewise for joins whose conditions come after all of
+/// them.
 pub(crate) const JOIN: usize = 16;
 
-/// The links of the longest path through any statement of a text: at least as many as the parser makes.
+/// The links of the longest path through any statement of a text: at least as many as the parser builds.
 pub(crate) fn longest_path(tokens: &[TokenWithSpan]) -> usize {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
@@ -35,17 +35,17 @@ pub(crate) fn longest_path(tokens: &[TokenWithSpan]) -> usize {
     level.longest()
 }
 
-/// What stands between one pair of brackets, or in none.
+/// The part of a statement inside one pair of brackets, or outside all.
 #[derive(Default)]
 struct Level {
-    /// Of the statements that have ended, the longest path.
+    /// The longest path of the statements that have ended.
     ended: usize,
-    /// Queries that are joined, as by `UNION`: the one chain that continues over commas.
+    /// Queries that are joined, as by `UNION`: the only chain that continues across commas.
     queries: usize,
     /// The links since the last comma.
     item: usize,
     longest_item: usize,
-    /// Of the brackets in it, the longest path.
+    /// The longest path inside its brackets.
     inside: usize,
 }
 
@@ -63,7 +63,7 @@ impl Level {
         *self = Self { ended: self.longest(), ..Self::default() };
     }
 
-    /// The level around this one; this one itself if a bracket closes that did not open.
+    /// The enclosing level; this level itself if a bracket closes that was not opened.
     fn closed(self, around: Option<Self>) -> Self {
         match around {
             None => self,
@@ -74,7 +74,7 @@ impl Level {
         }
     }
 
-    /// Every sign and keyword may be a link. Names and values are not, and a query's `SELECT` is not.
+    /// Counts every operator and keyword as a link. Names and values are not links; nor is a query's `SELECT`.
     fn add(&mut self, token: &Token) {
         match token {
             Token::Whitespace(_)
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(path("1 + a.b - 'c'"), 2);
         assert_eq!(path("a AND b OR NOT c"), 3);
         assert_eq!(path("1::x::x"), 2);
-        // A type's keyword could be a link.
+        // The keyword of a type may count as a link.
         assert_eq!(path("1::int::int"), 4);
         assert_eq!(path("SELECT 1 UNION SELECT 2 EXCEPT SELECT 3"), 2);
     }

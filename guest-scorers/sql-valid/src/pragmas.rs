@@ -1,11 +1,11 @@
-//! Makes SQLite's pragmas such that the parser takes them: it reads values only as texts or unsigned numbers.
-//! Which pragmas there are is not checked.
+//! Rewrites SQLite's pragmas so that the parser accepts them: it reads values only as texts or unsigned numbers.
+//! Whether a pragma exists is not checked.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
-/// Turns the value of each pragma that is a word into a text, and leaves out its sign:
-/// `PRAGMA table_info(t)`, `PRAGMA journal_mode = WAL`, `PRAGMA cache_size = -2000`.
+/// Turns a pragma's value into a text if it is a word, and removes its sign: `PRAGMA table_info(t)`, `PRAGMA
+/// journal_mode = WAL`, `PRAGMA cache_size = -2000`.
 pub(crate) fn simplify(tokens: &mut [TokenWithSpan]) {
     let mut place = Place::Start;
     for token in tokens.iter_mut().map(|located| &mut located.token) {

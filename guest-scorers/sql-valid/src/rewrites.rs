@@ -1,12 +1,12 @@
-//! Writes what the parser does not read of some dialects as something of the same form that it reads. Nothing is
-//! checked here: what stands around it is the parser's.
+//! Replaces syntax of some dialects that the parser does not support with syntax of the same form that it does. Nothing
+//! is checked here: the parser checks what surrounds it.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
 use crate::dialects::Dialect;
 
-/// Rewrites the tokens of a text of a dialect.
+/// Rewrites the tokens of a text in a dialect.
 pub(crate) fn rewrite(dialect: Dialect, tokens: &mut [TokenWithSpan]) {
     match dialect {
         Dialect::Sqlite => {
@@ -26,7 +26,7 @@ pub(crate) fn rewrite(dialect: Dialect, tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// A text's tokens without the white space between them, by their places.
+/// The tokens of a text without white space, by index.
 struct Text<'t> {
     tokens: &'t mut [TokenWithSpan],
     places: Vec<usize>,
@@ -68,7 +68,7 @@ impl<'t> Text<'t> {
         at == 0 || *self.get(at - 1) == Token::SemiColon
     }
 
-    /// SQLite compares any values with `IS` and `IS NOT`, and `NOT` stands before more of its operators.
+    /// SQLite compares any values with `IS` and `IS NOT`, and allows `NOT` before more of its operators.
     fn comparison(&mut self, at: usize) {
         let is_not = self.keyword(at + 1) == Keyword::NOT;
         match self.keyword(at) {
@@ -87,7 +87,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Whether what stands before a place can be the end of a value.
+    /// Whether the token before an index can be the end of a value.
     fn follows_value(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         match self.get(before) {
@@ -124,14 +124,14 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// `REINDEX` names the same things as `ANALYZE`.
+    /// `REINDEX` takes the same names as `ANALYZE`.
     fn reindex(&mut self, at: usize) {
         if self.begins_statement(at) && self.keyword(at) == Keyword::REINDEX {
             self.set(at, Token::make_keyword("ANALYZE"));
         }
     }
 
-    /// `<<` and `>>` take what `&` takes. A `>>` that closes two types stays: `ARRAY<STRUCT<INT64>>`.
+    /// `<<` and `>>` take the same operands as `&`. A `>>` that closes two types stays: `ARRAY<STRUCT<INT64>>`.
     fn shifts(&mut self) {
         let mut open_types = 0_usize;
         for at in 0..self.places.len() {
@@ -148,7 +148,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// PostgreSQL's `DO $$…$$`, whose block is a text to SQL, and `REFRESH MATERIALIZED VIEW v`.
+    /// PostgreSQL's `DO $$…$$`, whose block is a text in SQL, and `REFRESH MATERIALIZED VIEW v`.
     fn opaque_statement(&mut self, at: usize) {
         let end = match self.keyword(at) {
             _ if !self.begins_statement(at) => None,
@@ -164,7 +164,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Where a block ends whose language may be named before or after it.
+    /// The end of a block, whose language may be named before or after it.
     fn block_end(&self, at: usize) -> Option<usize> {
         let language = |at: usize| {
             let is_named =
@@ -181,7 +181,7 @@ impl<'t> Text<'t> {
         is_text.then(|| if block > at { block + 1 } else { language(block + 1) })
     }
 
-    /// Where `MATERIALIZED VIEW [CONCURRENTLY] name [WITH [NO] DATA]` ends.
+    /// The end of `MATERIALIZED VIEW [CONCURRENTLY] name [WITH [NO] DATA]`.
     fn refresh_end(&self, at: usize) -> Option<usize> {
         let is_view =
             self.keyword(at) == Keyword::MATERIALIZED && self.keyword(at + 1) == Keyword::VIEW;
@@ -199,7 +199,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// What the parser reads after `IS`.
+/// Whether the parser supports this after `IS`.
 fn is_known(after: Keyword) -> bool {
     matches!(
         after,
@@ -212,7 +212,7 @@ fn is_known(after: Keyword) -> bool {
     )
 }
 
-/// Whether a type may be of others, in angle brackets.
+/// Whether a type may contain others in angle brackets.
 fn is_type(keyword: Keyword) -> bool {
     matches!(
         keyword,
@@ -220,7 +220,7 @@ fn is_type(keyword: Keyword) -> bool {
     )
 }
 
-/// `GO` on a line of its own, with which tools of SQL Server end a batch, ends a statement.
+/// `GO` on a separate line, with which SQL Server's tools end a batch, ends a statement.
 fn end_batches(tokens: &mut [TokenWithSpan]) {
     let is_break = |token: Option<&TokenWithSpan>| {
         token.is_none_or(|token| {

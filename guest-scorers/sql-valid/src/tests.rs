@@ -202,9 +202,9 @@ fn code_blocks_are_looked_at_where_asked() {
     assert!(!valid(json!({}), text));
     assert!(valid(json!({"at": "fenced"}), text));
     assert!(!valid(json!({"at": "fenced"}), "```sql\nSELEC 1\n```"));
-    // One that parses will do.
+    // One valid block is enough.
     assert!(valid(json!({"at": "fenced"}), "```\nnot this\n```\n```SQL\nSELECT 1\n```"));
-    // Other languages are not looked at, and without a block the text is SQL or not.
+    // Other languages are ignored; without a block, the whole text must be SQL.
     assert!(!valid(json!({"at": "fenced"}), "```python\nSELECT 1\n```"));
     assert!(valid(json!({"at": "fenced"}), "SELECT 1"));
 }
@@ -220,7 +220,7 @@ fn refusal(config: Value, output: &str) -> String {
     scorer.score(&Case::new(json!(output))).unwrap_err().message().to_owned()
 }
 
-/// Runs what is asserted in as much stack as a component has.
+/// Runs assertions with as much stack as a component has.
 fn in_a_components_stack(assertions: fn()) {
     let thread = std::thread::Builder::new().stack_size(512 << 10);
     thread.spawn(assertions).unwrap().join().unwrap();
@@ -236,7 +236,7 @@ fn what_nests_too_deep_is_not_parsed() {
     assert!(valid(json!({}), &deep(10)));
     assert_eq!(refusal(json!({}), &deep(60)), TOO_DEEP);
     assert_eq!(refusal(json!({}), &deep(10_000)), TOO_LONG);
-    // Neither is it known not to be SQL.
+    // Nor is it known not to be SQL.
     assert_eq!(refusal(json!({"negate": true}), &deep(60)), TOO_DEEP);
 }
 
@@ -245,7 +245,7 @@ fn chains_are_parsed_in_the_stack_that_there_is() {
     in_a_components_stack(|| {
         let sum = |terms| vec!["1"; terms].join("+");
         assert!(valid(json!({}), &format!("SELECT {}", sum(2000))));
-        // What is parsed of a statement that breaks off is freed, too.
+        // The parsed part of an incomplete statement is freed too.
         assert!(!valid(json!({}), &format!("SELECT {}+", sum(2000))));
         assert!(!valid(json!({}), &format!("SELECT {}; nonsense", sum(2000))));
         let unions = vec!["SELECT 1, 2"; 2000].join(" UNION ");
@@ -272,7 +272,7 @@ fn longer_chains_are_not_parsed() {
         ] {
             assert_eq!(refusal(json!({}), &sql), TOO_LONG);
         }
-        // For these the parser itself recurses.
+        // For these, the parser itself recurses.
         let joins = format!("SELECT * FROM a{}", " JOIN b".repeat(1000));
         assert_eq!(refusal(json!({"dialect": "snowflake"}), &joins), TOO_LONG);
         let pattern = format!("{}a{}", "(".repeat(2000), ")".repeat(2000));

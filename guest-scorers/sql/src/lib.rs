@@ -1,5 +1,5 @@
-//! sql: a judge says whether a SQL query gives the same result as the expected one. It runs no query; sql-
-//! valid checks the syntax without a judge.
+//! sql: a judge says whether a SQL query gives the same result as the expected one. It runs no query; sql-valid checks
+//! the syntax without a judge.
 //!
 //! Correct 1, Incorrect 0
 //!

@@ -1,5 +1,5 @@
-//! succeeded: 1 if the run completed, with no failed action and no open question to a
-//! person. Whether what it did is right is not its question.
+//! succeeded: 1 if the run completed, with no failed action and no open question to a person. It does not check whether
+//! what the run did is right.
 //!
 //! The rule is niceeval's `succeeded`.
 
@@ -13,12 +13,11 @@ use serde::Deserialize;
 /// Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and
 /// it is not waiting for a person; else 0.
 ///
-/// A run broke off if the trace says so (a status, an error beside the steps, a last answer that
-/// was cut off or blocked), or if it ends with an error. One whose status says that it has not ended did not complete, and a status that is not known
-/// is an error. A call failed if the trace says so or, if
-/// its format does not mark failures, its result does (see the scorer `no-failed-actions`). Equals
-/// niceeval's `succeeded` as documented; niceeval's code ignores failed calls, which
-/// `allowFailedActions` does here.
+/// A run broke off if the trace says so (a status, an error beside the steps, a last answer that was cut off or
+/// blocked), or if it ends with an error. One whose status says that it has not ended did not complete, and a status
+/// that is not known is an error. A call failed if the trace says so or, if its format does not mark failures, its
+/// result does (see the scorer `no-failed-actions`). Equals niceeval's `succeeded` as documented; niceeval's code
+/// ignores failed calls, which `allowFailedActions` does here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Succeeded {
@@ -72,7 +71,7 @@ impl Scorer for Succeeded {
     }
 }
 
-/// Why the run did not come to its end, if it did not.
+/// Why the run did not complete, if it did not.
 fn broke_off(trace: &Trace) -> Option<String> {
     let why = match (trace.outcome(), trace.steps().last().map(|step| &step.kind)) {
         (Some(Outcome::Unfinished(word)), _) => {

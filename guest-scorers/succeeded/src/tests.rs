@@ -32,7 +32,7 @@ fn a_run_that_broke_off_does_not() {
     assert_eq!(stated.reason.as_deref(), Some("1 of 3 checks failed: the run broke off: failed"));
     let error = score(json!([said(), {"type": "error", "message": "out of tokens"}]));
     assert_eq!(error.score, Some(0.0));
-    // An error that the run got over is not how it ended.
+    // An error that the run recovered from is not how it ended.
     let got_over = score(json!([{"type": "error", "message": "retry"}, said()]));
     assert_eq!(got_over.score, Some(1.0));
     let end = json!({"status": "completed", "events": [{"type": "error", "message": "retry"}]});

@@ -1,8 +1,8 @@
-//! summarizes: a judge compares a summary with an expert summary or, if there is none, says whether it is
-//! true to the text. For similarity in words see rouge.
+//! summarizes: a judge compares a summary with an expert summary or, if there is none, says whether it is faithful to
+//! the text. For similarity in words see rouge.
 //!
-//! With an expert summary: A (the expert's is better) 0, B (the output is better) 1. Without: Y (true to the
-//! text) 1, N 0
+//! With an expert summary: A (the expert's is better) 0, B (the output is better) 1. Without: Y (faithful to the text)
+//! 1, N 0
 //!
 //! The choices with an expert summary and their scores are those of autoevals (its template `summary`,
 //! commit edfa259); without one it is the check of niceeval's `summarizes`. The prompts are our own.
@@ -87,7 +87,7 @@ impl Scorer for Summarizes {
     }
 }
 
-/// The text of a case that is summarized.
+/// The text of a case that is to be summarized.
 fn text_of(case: &Case) -> Result<Part<'_>, ScoreError> {
     case.require_input().map_err(|missing| missing.nor_configured("`source`"))
 }

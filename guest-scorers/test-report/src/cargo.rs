@@ -1,5 +1,5 @@
-//! The JSON lines of Rust's libtest: `cargo test -- -Z unstable-options --format json`, and
-//! cargo-nextest's. A test that began and did not end fails.
+//! Reads the JSON lines of Rust's libtest: `cargo test -- -Z unstable-options --format json`, and those of
+//! cargo-nextest. A test that began but did not end fails.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_line(line: &Value) -> bool {
     matches!(text("type"), Some("suite" | "test" | "bench")) && text("event").is_some()
 }
 
-/// The tests of a report. Other lines, such as what tests print, are passed over.
+/// The tests of a report. Other lines, such as the output of tests, are skipped.
 pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     let mut tests = Vec::new();
     let mut running: BTreeMap<String, usize> = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
                     "ok" => Outcome::Passed,
                     "failed" => Outcome::failed(&[text("message"), text("stdout")].join("\n")),
                     "ignored" => Outcome::Skipped,
-                    // `timeout` says that a test runs for long; it still ends.
+                    // `timeout` says that a test runs for long; it will still end.
                     _ if line.get("type") != Some(&"bench".into()) => continue,
                     _ => Outcome::Passed,
                 };

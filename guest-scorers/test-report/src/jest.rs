@@ -1,6 +1,6 @@
-//! Vitest's and Jest's JSON, which is one format. A file of tests that cannot be loaded is a failing
-//! test with the file's name, and a run that is interrupted, or that fails although none of its tests
-//! does, counts as another failing test. Coverage and snapshots are not looked at.
+//! Reads Vitest's and Jest's JSON, which is one format. A test file that cannot be loaded counts as a failing test with
+//! the file's name; a run that is interrupted, or that fails although none of its tests does, counts as another failing
+//! test. Coverage and snapshots are ignored.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use crate::reported::{Outcome, Reported, not_json};
 #[serde(rename_all = "camelCase")]
 struct Report {
     test_results: Vec<File>,
-    /// Jest alone writes it.
+    /// Only Jest writes it.
     #[serde(default)]
     was_interrupted: Option<bool>,
     #[serde(default)]
@@ -19,17 +19,17 @@ struct Report {
     num_failed_tests: Option<u64>,
     #[serde(default)]
     num_failed_test_suites: Option<u64>,
-    /// All tests, those that are skipped or to be written too.
+    /// All tests, including those that are skipped or to do.
     #[serde(default)]
     num_total_tests: Option<u64>,
-    /// Files that could not be loaded, which Jest counts among the failed ones as well.
+    /// Files that could not be loaded, which Jest also counts as failed.
     #[serde(default)]
     num_runtime_error_test_suites: Option<u64>,
 }
 
 impl Report {
-    /// What the report as a whole says that none of its tests does: that the run failed, such as by a coverage threshold,
-    /// an obsolete snapshot or an error of a reporter, or that it had tests that are not listed.
+    /// A failure that the report states as a whole but none of its tests does: the run failed, for example because of a
+    /// coverage threshold, an obsolete snapshot or an error in a reporter, or it had tests that are not listed.
     fn failure(&self) -> Option<String> {
         let counts = [
             ("numFailedTests", self.num_failed_tests),
@@ -46,7 +46,7 @@ impl Report {
         failed.or_else(|| self.not_listed())
     }
 
-    /// That the report counts more tests than it lists: it was cut, or filtered after the run.
+    /// A failure if the report counts more tests than it lists: it was cut, or filtered after the run.
     fn not_listed(&self) -> Option<String> {
         let total = self.num_total_tests?;
         let listed: usize = self.test_results.iter().map(|file| file.assertion_results.len()).sum();
@@ -83,7 +83,7 @@ struct Test {
     failure_messages: Option<Vec<String>>,
 }
 
-/// The tests of a report. Names begin with the file, from the folder that all files share.
+/// The tests of a report. Names begin with the file, relative to the folder that all files share.
 pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     let report: Report = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     let paths: Vec<String> =
@@ -135,7 +135,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     Ok(tests)
 }
 
-/// How many bytes of all paths are the folder that they share.
+/// The length in bytes of the folder that all paths share.
 fn shared_folder(paths: &[String]) -> usize {
     let Some(first) = paths.first() else { return 0 };
     let mut shared = first.rfind('/').map_or(0, |slash| slash + 1);

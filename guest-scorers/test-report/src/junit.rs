@@ -1,5 +1,5 @@
-//! JUnit XML, as many tools write it: suites in suites, with tests in them. Its own entities and
-//! documents elsewhere are not looked up.
+//! Reads JUnit XML, as many tools write it: nested suites with tests in them. Custom entities and external documents
+//! are not resolved.
 
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
@@ -8,11 +8,11 @@ use quick_xml::reader::Reader;
 
 use crate::reported::{Outcome, Reported, full_name};
 
-/// The deepest nesting of elements.
+/// The deepest nesting of elements that is read.
 const DEPTH: usize = 64;
-/// The most attributes of an element that are looked at.
+/// The most attributes of an element that are read.
 const ATTRIBUTES: usize = 64;
-/// The most of a failure's text that is kept while reading, in bytes.
+/// The most of a failure's text that is kept, in bytes.
 const TEXT: usize = 16 << 10;
 
 #[derive(Default)]
@@ -21,12 +21,12 @@ struct Attributes {
     class_name: String,
     message: String,
     kind: String,
-    /// How a test ended, if its attributes say it: `status`, and GoogleTest's `result`.
+    /// How a test ended, if its attributes say so: `status`, and GoogleTest's `result`.
     endings: [String; 2],
     counts: Counts,
 }
 
-/// How many of its tests do not pass, as a suite's attributes say.
+/// How many of its tests do not pass, according to a suite's attributes.
 #[derive(Default)]
 struct Counts {
     failures: u64,
@@ -34,7 +34,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// `2 failures and 1 error`; nothing if there are none.
+    /// `2 failures and 1 error`; `None` if there are neither.
     fn words(&self) -> Option<String> {
         let failures = match self.failures {
             0 => None,
@@ -63,10 +63,10 @@ impl Attributes {
 const SKIPPED: [&str; 6] = ["skipped", "notrun", "disabled", "suppressed", "ignored", "pending"];
 /// The endings of tests that failed.
 const FAILED: [&str; 4] = ["failed", "failure", "fail", "error"];
-/// Node's types of skipped elements, of tests that are run all the same and may fail.
+/// Node's types of skipped elements for tests that are run nevertheless and may fail.
 const MAY_FAIL: [&str; 2] = ["todo", "skipped"];
 
-/// The elements of failures that a later run of the test made good (surefire), or did not.
+/// The elements for failures that a later run of the test repaired (surefire), or did not.
 const OF_RERUNS: [&str; 4] = ["flakyFailure", "flakyError", "rerunFailure", "rerunError"];
 
 struct Suite {
@@ -74,13 +74,13 @@ struct Suite {
     counts: Counts,
     tests_before: usize,
     failures_before: usize,
-    /// Whether something failed that is not part of a test, such as the set-up of all.
+    /// Whether something failed outside a test, such as a common set-up.
     has_failure: bool,
 }
 
 impl Suite {
-    /// Why it fails, if it counts failures and contains none. Tools differ in how they count
-    /// several failures of a test, and those of suites in the suite, so different numbers are not an error.
+    /// Why the suite fails, if it counts failures but contains none. Tools count differently if a test fails more than
+    /// once, or if suites are nested, so different numbers are not an error.
     fn contradiction(&self, tests: usize, failures: usize) -> Option<String> {
         if failures != self.failures_before {
             return None;
@@ -100,10 +100,10 @@ impl Suite {
 struct Test {
     attributes: Attributes,
     failure: Option<Failure>,
-    /// A run of it failed, and another may have passed.
+    /// Whether a run of it failed; another run may have passed.
     has_failed_run: bool,
     is_skipped: bool,
-    /// Its failure does not count.
+    /// Whether its failure does not count.
     may_fail: bool,
 }
 
@@ -166,9 +166,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
 #[derive(Default)]
 struct State {
     tests: Vec<Reported>,
-    /// How many tests have failures, also if those do not count.
+    /// How many tests have failures, including those that do not count.
     failures: usize,
-    /// Of every open element, what it is.
+    /// The kinds of all open elements.
     open: Vec<Element>,
     suites: Vec<Suite>,
     test: Option<Test>,
@@ -200,7 +200,7 @@ impl State {
                 } else {
                     attributes.message
                 };
-                // Of several failures the first one's message is reported.
+                // If there are several failures, the message of the first one is reported.
                 test.failure.get_or_insert_with(|| Failure { message: said, ..Failure::default() });
                 Element::Failure
             }
@@ -236,7 +236,7 @@ impl State {
             Element::Suites | Element::Suite => {
                 let Attributes { name, counts, .. } = attributes(start)?;
                 self.suites.push(Suite {
-                    // That of all suites is the tool's, and in no test's name.
+                    // The name for all suites is the tool's, and not part of a test's name.
                     name: if element == Element::Suite { name } else { String::new() },
                     counts,
                     tests_before: self.tests.len(),
@@ -273,7 +273,7 @@ impl State {
                         name => name,
                     };
                     self.tests.push(Reported::failed(name, &why));
-                    // A suite around it may count the same failures.
+                    // An enclosing suite may count the same failures.
                     self.failures += 1;
                 }
             }
@@ -301,7 +301,7 @@ impl State {
         }
     }
 
-    /// The class (or else the suites) and the name. Node writes `test` for a class.
+    /// The class (or else the suites) and the name. Node writes `test` as the class.
     fn name(&self, test: &Attributes) -> String {
         let name = if test.name.is_empty() { "a test" } else { &test.name };
         if test.class_name.is_empty() || test.class_name == "test" {
@@ -324,7 +324,7 @@ impl State {
 
 fn attributes(start: &BytesStart<'_>) -> Result<Attributes, String> {
     let mut found = Attributes::default();
-    // Looking for doubles would cost the square of their number.
+    // Checking for duplicates would take quadratic time.
     for attribute in start.attributes().with_checks(false).take(ATTRIBUTES) {
         let attribute = attribute.map_err(|error| error.to_string())?;
         let value = || {

@@ -1,5 +1,5 @@
-//! test-report: what the tests of the work say: every reported test is a gate assertion. It runs
-//! none; the harness runs them and puts the report into the case.
+//! test-report: the results of the work's tests, each of which becomes a gate assertion. It runs no tests; the harness
+//! runs them and puts the report into the case.
 //!
 //! score = tests that pass / tests that were run
 //!
@@ -26,17 +26,16 @@ use serde::Deserialize;
 /// Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate
 /// assertion, with its full name.
 ///
-/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON
-/// lines, and the JSON of pytest-json-report and pytest-reportlog; the format is detected from the
-/// content. Skipped tests do not count, nor do those that are marked as to do or as expected to
-/// fail, whether they fail or pass (of those that pass, pytest's XML does not say so); a skipped
-/// test whose set-up or tear-down fails does count. A test file that cannot be loaded fails, and so
-/// does a run that breaks off or numbers its tests otherwise than its plan; if no test fails, a
-/// suite that counts failures fails, and so does a run with an exit code other than 0 or, in the
-/// JSON of Vitest and Jest, one that counts failures or more tests than are listed, or says
-/// `success: false`. A report without tests is an error; if all tests were skipped, the result is not-applicable. Of more than 1000
-/// tests, failing ones are kept first as assertions. The workspace is part of the case's data; see
-/// docs/workspace.md. Equals niceeval's `EVAL.ts`, in which every test is a gate.
+/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON lines, and the JSON of
+/// pytest-json-report and pytest-reportlog; the format is detected from the content. Skipped tests do not count, nor do
+/// those that are marked as to do or as expected to fail, whether they fail or pass (of those that pass, pytest's XML
+/// does not say so); a skipped test whose set-up or tear-down fails does count. A test file that cannot be loaded
+/// fails, and so does a run that breaks off or numbers its tests otherwise than its plan; if no test fails, a suite
+/// that counts failures fails, and so does a run with an exit code other than 0 or, in the JSON of Vitest and Jest, one
+/// that counts failures or more tests than are listed, or says `success: false`. A report without tests is an error; if
+/// all tests were skipped, the result is not-applicable. Of more than 1000 tests, failing ones are kept first as
+/// assertions. The workspace is part of the case's data; see docs/workspace.md. Equals niceeval's `EVAL.ts`, in which
+/// every test is a gate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -151,7 +150,7 @@ impl TestReport {
         Ok(reports.into_iter().flat_map(|(_, tests)| tests).collect())
     }
 
-    /// What each command wrote that the pattern is in, and its tests.
+    /// The output of each command that matches the pattern, and its tests.
     fn of_commands(
         &self,
         pattern: &TextPattern,
@@ -201,8 +200,8 @@ fn cannot_be_read(name: &str, why: &str) -> ScoreError {
     ScoreError::invalid_input(format!("{name} cannot be read: {why}"))
 }
 
-/// A command that did not end well fails, if none of its tests does: what went wrong is not in its
-/// report, such as an error outside of all tests.
+/// Adds a failure for a command that failed although none of its tests did: its report does not contain the cause, such
+/// as an error outside all tests.
 fn check_exit(command: &Command, tests: &mut Vec<Reported>) {
     if command.exit_code == Some(0) || tests.iter().any(Reported::is_failed) {
         return;

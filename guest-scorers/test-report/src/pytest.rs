@@ -1,5 +1,5 @@
-//! pytest's JSON: the report of pytest-json-report, and the JSON lines of pytest-reportlog. A file that
-//! cannot be collected fails, and so does a test whose set-up, tear-down or subtest does.
+//! Reads pytest's JSON: the report of pytest-json-report, and the JSON lines of pytest-reportlog. A file that cannot be
+//! collected fails, and so does a test whose set-up, tear-down or subtest fails.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +47,7 @@ fn read_report(report: &Map<String, Value>) -> Vec<Reported> {
             "passed" => Outcome::Passed,
             // With `strict`, a test that passes unexpectedly is reported as failed.
             "skipped" | "xfailed" | "xpassed" => Outcome::Skipped,
-            // For a test that was run again, the outcome says only that it was; its phases say how
-            // it ended.
+            // For a test that was rerun, the outcome only says so; its phases say how it ended.
             "rerun" if all_phases_passed(test) => Outcome::Passed,
             _ => Outcome::failed(why_of_phases(test)),
         };
@@ -59,7 +58,7 @@ fn read_report(report: &Map<String, Value>) -> Vec<Reported> {
     tests
 }
 
-/// The parts of a test that the report has.
+/// The phases of a test that the report contains.
 fn phases(test: &Value) -> impl Iterator<Item = &Value> {
     ["setup", "call", "teardown"].into_iter().filter_map(|phase| test.get(phase))
 }
@@ -68,7 +67,7 @@ fn all_phases_passed(test: &Value) -> bool {
     phases(test).next().is_some() && phases(test).all(|phase| text(phase, "outcome") == "passed")
 }
 
-/// What the phase that failed says about it.
+/// The message of the phase that failed.
 fn why_of_phases(test: &Value) -> &str {
     let broken = phases(test).find(|phase| text(phase, "outcome") == "failed");
     let crash = broken.and_then(|phase| phase.get("crash"));
@@ -77,8 +76,8 @@ fn why_of_phases(test: &Value) -> &str {
     why.or_else(long).unwrap_or_default()
 }
 
-/// A run that did not end well fails, if nothing else in it does: interrupted, an internal error,
-/// wrong usage, no tests, or something failed that is not in the report.
+/// Adds a failure for a run that did not succeed although nothing in the report failed: interrupted, an internal error,
+/// wrong usage, no tests, or a failure outside the report.
 fn check_exit_code(tests: &mut Vec<Reported>, exit_code: Option<i64>) {
     if let Some(code) = exit_code.filter(|code| *code != 0)
         && !tests.iter().any(Reported::is_failed)
@@ -89,7 +88,7 @@ fn check_exit_code(tests: &mut Vec<Reported>, exit_code: Option<i64>) {
 
 fn read_log(log: &str) -> Result<Vec<Reported>, String> {
     let mut tests = Vec::new();
-    // Set-up, call and tear-down of a test are separate lines.
+    // The set-up, call and tear-down of a test are separate lines.
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut ended = None;
     for (index, line) in log.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -102,8 +101,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
             "CollectReport" if outcome == "failed" => {
                 tests.push(Reported::failed(name, &why(&line)));
             }
-            // A subtest counts only if it fails: its test has another line, which may say
-            // that it passed.
+            // A subtest counts only if it fails: its test has a separate line, which may say that it passed.
             "SubTestReport" | "SubtestReport" if outcome != "failed" => {}
             "TestReport" | "SubTestReport" | "SubtestReport" => {
                 let expected_to_fail = line.get("wasxfail").is_some();
@@ -119,7 +117,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
                 };
                 let is_setup = text(&line, "when") == "setup";
                 match places.get(name).copied() {
-                    // A test that is run again begins with its set-up.
+                    // A test that is rerun begins again with its set-up.
                     Some(place) if is_setup => tests[place] = Reported::new(name, phase),
                     Some(place) => {
                         let so_far = &mut tests[place].outcome;
@@ -151,7 +149,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
     Ok(tests)
 }
 
-/// What a line of the log says about a failure.
+/// The message of a line about a failure.
 fn why(line: &Value) -> String {
     let longrepr = line.get("longrepr");
     let crash = longrepr.and_then(|longrepr| longrepr.get("reprcrash"));

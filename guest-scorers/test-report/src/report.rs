@@ -1,4 +1,4 @@
-//! The formats of reports: their names, how they are recognized, and what reads each.
+//! The formats of reports: their names, how they are detected, and which module reads each.
 
 use scorebox_sdk::{JsonSchema, excerpt, schemars};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::reported::Reported;
 use crate::{cargo, jest, junit, pytest, tap};
 
-/// The most objects that are looked for among the lines that a command wrote.
+/// The most JSON objects that are examined in the output of a command.
 const OBJECTS: usize = 16;
 
 /// The format of a report.
@@ -46,7 +46,7 @@ impl Format {
         })
     }
 
-    /// The format that a text is in.
+    /// The format of a text, detected from its content.
     pub(crate) fn of(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {
@@ -92,13 +92,13 @@ impl Format {
         }
     }
 
-    /// Vitest and Jest write one format.
+    /// Whether two formats are read alike, as Vitest's and Jest's are.
     fn reads_as(self, other: Self) -> bool {
         let one = |format| if format == Self::Vitest { Self::Jest } else { format };
         one(self) == one(other)
     }
 
-    /// The tests of what a command wrote: a report, or JSON reports among other lines.
+    /// The tests in the output of a command: a report, or JSON reports among other lines.
     pub(crate) fn read_output(stated: Option<Self>, text: &str) -> Result<Vec<Reported>, String> {
         let why = match (stated, Self::of(text)) {
             (None, Ok(format)) => return format.read(text),
@@ -113,7 +113,7 @@ impl Format {
         if found.is_empty() {
             return Err(why);
         }
-        // All of them count, so that no test can hide the right report behind its own.
+        // All of them count, so that no test can hide the real report behind one of its own.
         let mut tests = Vec::new();
         for (format, report) in found {
             tests.extend(format.read(report)?);
@@ -145,7 +145,7 @@ fn reports_among_lines(text: &str) -> Result<Vec<(Format, &str)>, String> {
         if start < end {
             continue;
         }
-        // What is not looked at may be the report.
+        // An object that is not examined may be the report.
         if looked_at == OBJECTS {
             return Err(format!(
                 "more than {OBJECTS} of its lines begin with `{{`; at most {OBJECTS} are looked at \

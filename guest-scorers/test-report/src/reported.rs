@@ -1,4 +1,4 @@
-//! One test as a report has it, how its name is composed, and what is said of a report that cannot be read.
+//! One test in a report, how its name is composed, and the message for a report that cannot be read.
 
 use scorebox_sdk::excerpt;
 
@@ -19,9 +19,9 @@ pub(crate) struct Reported {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Passed,
-    /// With the reason, as far as the report states it.
+    /// With the reason, if the report states one.
     Failed(String),
-    /// Not run, to be done, or expected to fail.
+    /// Not run, to do, or expected to fail.
     Skipped,
 }
 
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// A name inside of others: `suite > test`. A part that the name begins with is not said again.
+/// A name with the names around it: `suite > test`. A part that the name already begins with is not repeated.
 pub(crate) fn full_name<'n>(outer: impl IntoIterator<Item = &'n str>, name: &str) -> String {
     let mut full = String::new();
     for part in outer.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
@@ -60,7 +60,7 @@ pub(crate) fn full_name<'n>(outer: impl IntoIterator<Item = &'n str>, name: &str
     full
 }
 
-/// Test runners colour what they say, also in their reports.
+/// Test runners may colour their messages, even in reports.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len().min(WHY * 4));
     let mut rest = text;
@@ -76,7 +76,7 @@ fn without_colours(text: &str) -> String {
     plain
 }
 
-/// What is said of a report that should be JSON and is not.
+/// The message for a report that should be JSON but is not.
 pub(crate) fn not_json(error: &serde_json::Error) -> String {
     format!("it is not valid JSON: {error}")
 }

@@ -1,11 +1,11 @@
-//! The Test Anything Protocol, versions 12 to 14: subtests before their parent's line (TAP 14, Node) or
-//! in braces behind it (Vitest), directives, plans, bailing out. Of diagnostics only the message is read.
+//! Reads the Test Anything Protocol, versions 12 to 14: subtests before their parent's line (TAP 14, Node) or in braces
+//! after it (Vitest), directives, plans, bailing out. Only the message of diagnostics is read.
 
 use std::iter::Peekable;
 
 use crate::reported::{Outcome, Reported, full_name};
 
-/// The deepest nesting of subtests.
+/// The deepest nesting of subtests that is read.
 const DEPTH: usize = 64;
 /// The most lines of a message that are kept.
 const LINES: usize = 20;
@@ -17,8 +17,7 @@ pub(crate) fn is_tap(text: &str) -> bool {
     })
 }
 
-/// The tests of a report: the leaves. A parent counts by itself only if it fails and none of its
-/// subtests does.
+/// The tests of a report, which are the leaves. A parent counts only if it fails and none of its subtests does.
 pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     let mut state = State::default();
     let mut lines = text.lines().peekable();
@@ -58,7 +57,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     state.end()
 }
 
-/// The message of a block of diagnostics, which ends with `...`.
+/// The message in a block of diagnostics, which ends with `...`.
 fn message<'t>(lines: &mut Peekable<impl Iterator<Item = &'t str>>) -> Option<String> {
     let mut found = None;
     while let Some(line) = lines.next() {
@@ -80,14 +79,13 @@ fn message<'t>(lines: &mut Peekable<impl Iterator<Item = &'t str>>) -> Option<St
     found
 }
 
-/// Whether the value of a key in YAML is the lines below it: `|`, `>-`, `|2+`.
+/// Whether the YAML value of a key is in the lines below it: `|`, `>-`, `|2+`.
 fn opens_text(value: &str) -> bool {
     let rest = value.strip_prefix(['|', '>']);
     rest.is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-')))
 }
 
-/// Takes the lines that are indented more than their key, whatever they look like, and keeps the
-/// first of them.
+/// Takes the lines that are indented more than their key, whatever they look like, and keeps the first ones.
 fn indented_text<'t>(lines: &mut Peekable<impl Iterator<Item = &'t str>>, of_key: usize) -> String {
     let belongs = |line: &&str| line.trim().is_empty() || indentation(line) > of_key;
     let mut kept: Vec<&str> = Vec::new();
@@ -109,7 +107,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// A line that says `ok` or `not ok`.
+/// A line with `ok` or `not ok`.
 struct Found {
     is_ok: bool,
     does_not_count: bool,
@@ -119,7 +117,7 @@ struct Found {
 }
 
 impl Found {
-    /// Takes directive and time from the end of the description.
+    /// Removes the directive and the time from the end of the description.
     fn finish(&mut self) {
         let mut end = self.name.len();
         let hashes: Vec<usize> = self.name.match_indices('#').map(|(at, _)| at).collect();
@@ -165,7 +163,7 @@ fn result(line: &str) -> Option<Found> {
         (_, Some(rest)) => (true, rest),
         _ => return None,
     };
-    // What Go says of a package, with a tab before its name, is no result of a test.
+    // Go's result for a package, with a tab before its name, is not the result of a test.
     if !rest.is_empty() && !rest.starts_with(' ') || rest.trim_start_matches(' ').starts_with('\t')
     {
         return None;
@@ -185,7 +183,7 @@ fn result(line: &str) -> Option<Found> {
     })
 }
 
-/// `1..5`, and whether it says that all is skipped.
+/// `1..5`, and whether it says that everything is skipped.
 fn plan(line: &str) -> Option<(usize, bool)> {
     let rest = line.strip_prefix("1..")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -197,8 +195,8 @@ fn plan(line: &str) -> Option<(usize, bool)> {
     Some((rest[..digits].parse().ok()?, skips))
 }
 
-/// What is wrong with the numbers of tests, if their count is that of the plan: a test that is missing
-/// must not be made up for by another one.
+/// What is wrong with the numbers of tests, although their count matches the plan: another test must not make up for a
+/// missing one.
 fn misnumbered(mut numbers: Vec<usize>, plan: usize) -> Option<String> {
     numbers.sort_unstable();
     let outside = numbers.iter().find(|number| !(1..=plan).contains(*number));
@@ -215,9 +213,9 @@ struct State {
     levels: Vec<Vec<Reported>>,
     /// Parents whose subtests follow.
     braces: Vec<(usize, Found)>,
-    /// The lines with results that are in no subtest.
+    /// The number of result lines outside subtests.
     top: usize,
-    /// The numbers that those lines give.
+    /// The test numbers on those lines.
     numbers: Vec<usize>,
     plan: Option<usize>,
     all_skipped: bool,

@@ -1,5 +1,5 @@
-//! time-cost: how much of a time budget is left. It reads a measured time and measures nothing itself; for a
-//! target below which all is well see latency.
+//! time-cost: how much of a time budget is left. It reads a measured time and measures nothing itself; for a target up
+//! to which the score is 1, see latency.
 //!
 //! score = 1 - elapsed / maxMs, within 0 and 1
 //!
@@ -30,14 +30,14 @@ fn half_a_minute() -> f64 {
     30_000.0
 }
 
-/// What an output may say about itself.
+/// The keys of an output that are read.
 #[derive(Deserialize)]
 struct Timed {
     #[serde(rename = "_time_cost_ms")]
     time_cost_ms: Option<Milliseconds>,
 }
 
-/// A number, or its text: Orbiter passes it to Python's `float`.
+/// A number, or its text, which Orbiter passes to Python's `float`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "should be a number of milliseconds")]
 enum Milliseconds {
@@ -93,7 +93,7 @@ impl Scorer for TimeCost {
     }
 }
 
-/// A number in few characters, however large or small.
+/// A number with few characters, however large or small.
 fn shown(number: f64) -> String {
     let size = number.abs();
     match size >= 1e16 || (size > 0.0 && size < 1e-5) {

@@ -1,5 +1,5 @@
-//! token-budget: whether the task kept to its budget of tokens. It reads the case's usage, or the one that
-//! the trace states, and counts no tokens itself.
+//! token-budget: whether the task stayed within its token budget. It reads the case's usage, or the usage that the
+//! trace states, and counts no tokens itself.
 //!
 //! hard: score = 1 up to `maxTokens`, else 0; proportional: 1 up to `maxTokens`, else maxTokens / tokens
 //!
@@ -119,7 +119,7 @@ impl Scorer for TokenBudget {
 /// The tokens that count, as far as they are known.
 enum Counted {
     All(u64),
-    /// Those of the prompt or of the answer, without the others.
+    /// Those of the prompt or of the answer, if the others are unknown.
     Part {
         tokens: u64,
         missing: &'static str,

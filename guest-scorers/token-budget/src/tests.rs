@@ -77,7 +77,7 @@ fn of_a_part_of_the_tokens_only_what_is_beyond_the_budget_is_known() {
     assert_eq!(over.score, Some(0.0));
     assert_eq!(over.reason.as_deref(), Some("at least 30000 tokens of at most 20000"));
     assert_eq!(run(json!({"maxTokens": 20_000}), output).unwrap().score, Some(0.0));
-    // How far beyond the budget it is decides a proportional score.
+    // A proportional score depends on how far beyond the budget it is, so the total must be known.
     assert!(run(json!({"maxTokens": 20_000, "mode": "proportional"}), input).is_err());
     assert_eq!(
         run(json!({"maxTokens": 30_000, "count": "input"}), input).unwrap().score,

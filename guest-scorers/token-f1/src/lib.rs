@@ -4,8 +4,8 @@
 //! precision = shared words / words of the output, recall = shared words / words of the expected answer,
 //! score = 2 · precision · recall / (precision + recall)
 //!
-//! The measure of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250): words are counted as often as they
-//! stand there. How words are made equal follows `f1` of Inspect; see `words`.
+//! The measure of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250): words count as often as they occur. Words are
+//! normalized as in Inspect's `f1`; see `words`.
 
 mod words;
 
@@ -86,7 +86,7 @@ impl Scorer for TokenF1 {
     }
 }
 
-/// How many words two texts have, and how many in common.
+/// How many words two texts have, and how many they share.
 #[derive(Debug, Clone, Copy)]
 struct Overlap {
     shared: usize,
@@ -122,7 +122,7 @@ impl Overlap {
     }
 }
 
-/// Of no words at all, nothing is missing.
+/// A text without words lacks nothing.
 fn share(shared: usize, all: usize) -> f64 {
     if all == 0 { 1.0 } else { shared as f64 / all as f64 }
 }

@@ -1,4 +1,4 @@
-//! token-f1, as a specification. The figures are by hand, or from Inspect 0.3.285 if it says so.
+//! token-f1, as a specification. The figures were computed by hand, or are from Inspect 0.3.285 if a test says so.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ fn close(left: f64, right: f64) {
 
 #[test]
 fn the_score_is_the_harmonic_mean_of_precision_and_recall() {
-    // 1 of 1 word, 1 of 2 words.
+    // The fractions are 1 of 1 word and 1 of 2 words.
     let paris = score(json!({}), json!("Paris"), json!("Paris, Texas"));
     close(paris.score.unwrap(), 2.0 / 3.0);
     assert_eq!(paris.meta_value(), Some(json!({"precision": 1.0, "recall": 0.5})));
@@ -52,7 +52,7 @@ fn stop_words_do_not_count_either() {
 fn of_several_answers_the_best_match_counts() {
     close(value(json!({}), "Paris", json!(["Paris, Texas", "Paris"])), 1.0);
     close(value(json!({"values": ["x", "y"]}), "y", json!("Paris")), 1.0);
-    // An answer of no words says nothing, if there is another.
+    // An answer without words is skipped if there is another.
     close(value(json!({}), "", json!(["the", "Paris"])), 0.0);
 }
 

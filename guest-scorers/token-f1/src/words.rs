@@ -1,8 +1,9 @@
-//! Parts a text into words that compare equal if people mean the same. Counting is left to others.
+//! Splits a text into words, normalized so that words that people consider the same are equal. Counting is left to
+//! others.
 
 use scorebox_sdk_texts::normal::inspect_word;
 
-/// The words of a text, without the stop words (which are normalized already).
+/// The words of a text, without the stop words (which are already normalized).
 pub(crate) fn words(text: &str, stop_words: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     for token in text.split([' ', '-']) {
@@ -14,8 +15,7 @@ pub(crate) fn words(text: &str, stop_words: &[String]) -> Vec<String> {
     words
 }
 
-/// A token without case, punctuation and articles, its words joined by single spaces; a number as it is
-/// written shortest.
+/// A token without case, punctuation and articles, its words joined by single spaces; a number in its shortest form.
 pub(crate) fn normalize_token(token: &str) -> String {
     inspect_word(&caseless::default_case_fold_str(token))
 }
@@ -24,8 +24,8 @@ pub(crate) fn normalize_token(token: &str) -> String {
 mod tests {
     use super::*;
 
-    // The expected forms are what `_normalize_token` of Inspect 0.3.285 gives, with numbers written
-    // as Rust writes them.
+    // The expected forms are the results of `_normalize_token` in Inspect 0.3.285, with numbers written as Rust writes
+    // them.
     #[test]
     fn tokens_lose_case_punctuation_and_articles() {
         let normal = |token| normalize_token(token);

@@ -1,5 +1,4 @@
-//! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google, Bedrock and MCP. It checks no
-//! schema.
+//! Reads declarations of tools in the formats of OpenAI, Anthropic, Google, Bedrock and MCP. It checks no schema.
 
 use super::gemini;
 use scorebox_sdk::excerpt;
@@ -11,7 +10,7 @@ pub(crate) struct Declared {
     pub(crate) schema: Value,
 }
 
-/// The tools that a list declares, or an object by their names. The error says what is wrong.
+/// The tools that a list declares, or an object of tools by name. The error says what is wrong.
 pub(crate) fn declarations(tools: &Value) -> Result<Vec<Declared>, String> {
     match tools {
         Value::Array(items) => {
@@ -36,7 +35,7 @@ fn google(object: &Map<String, Value>) -> Option<&Value> {
     object.get("functionDeclarations").or_else(|| object.get("function_declarations"))
 }
 
-/// Their schemas are Gemini's, or JSON Schema under another key.
+/// Google's schemas are Gemini's, or JSON Schema under another key.
 fn declarations_of_google(functions: &Value) -> Result<Vec<Declared>, String> {
     let mut declared = declarations(functions)?;
     declared.iter_mut().for_each(|tool| gemini::to_json_schema(&mut tool.schema));
@@ -51,11 +50,11 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
         into.extend(declarations_of_google(functions)?);
         return Ok(());
     }
-    // Among its tools, Bedrock marks what it caches.
+    // Bedrock marks the end of what it caches among its tools.
     if object.contains_key("cachePoint") {
         return Ok(());
     }
-    // A namespace of the Responses API declares the tools that are in it.
+    // A namespace of the Responses API declares the tools inside it.
     if let (Some("namespace"), Some(tools)) =
         (object.get("type").and_then(Value::as_str), object.get("tools"))
     {
@@ -74,7 +73,7 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
             into.push(Declared { name: name.to_owned(), schema });
             Ok(())
         }
-        // A tool of the service itself, such as `{"type": "web_search"}`, takes what it takes.
+        // A tool of the service itself, such as `{"type": "web_search"}`, accepts any arguments.
         None => match object.get("type").and_then(Value::as_str) {
             Some(kind) if object.get("parameters").is_none() => {
                 into.push(Declared { name: kind.to_owned(), schema: json!(true) });
@@ -85,7 +84,7 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
     }
 }
 
-/// The schema in a declaration; a tool without one takes anything.
+/// The schema in a declaration; a tool without one accepts anything.
 fn schema_in(object: &Map<String, Value>) -> Value {
     let keys = ["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema"];
     let found = keys.iter().find_map(|key| object.get(*key).filter(|found| !found.is_null()));
@@ -99,7 +98,7 @@ fn schema_in(object: &Map<String, Value>) -> Value {
     }
 }
 
-/// By its name a tool has its schema, or its whole declaration.
+/// An object of tools by name has their schemas, or their whole declarations.
 fn schema_of(value: &Value) -> Value {
     let object = value.as_object();
     let declares = |key: &&str| object.is_some_and(|object| object.contains_key(*key));

@@ -1,21 +1,21 @@
-//! Makes a JSON Schema of Gemini's `Schema`, the form of OpenAPI 3.0 that its function declarations have:
-//! types in capitals, `nullable`, and whole numbers as texts. It checks nothing.
+//! Converts Gemini's `Schema`, the form of OpenAPI 3.0 in its function declarations, to JSON Schema: types in capitals,
+//! `nullable`, and whole numbers as texts. It checks nothing.
 
 use serde_json::{Map, Value, json};
 
-/// Gemini's names of types, which are those of JSON Schema in capitals.
+/// Gemini's names of types: those of JSON Schema in capitals.
 const TYPES: [&str; 7] = ["OBJECT", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "NULL"];
 
-/// Keywords whose whole number may be a text, as in every message of protobuf that is JSON.
+/// Keywords whose whole number may be a text, as in protobuf's JSON.
 const COUNTS: [&str; 6] =
     ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/// Whether a schema is Gemini's by its type.
+/// Whether a schema is Gemini's, by its type.
 pub(crate) fn is_gemini(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str).is_some_and(|kind| TYPES.contains(&kind))
 }
 
-/// Changes a schema and those inside it; one that is JSON Schema already stays as it is.
+/// Converts a schema and those inside it; JSON Schema stays unchanged.
 pub(crate) fn to_json_schema(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else { return };
     if let Some(Value::String(kind)) = members.get_mut("type")

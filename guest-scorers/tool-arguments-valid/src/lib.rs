@@ -3,7 +3,7 @@
 //!
 //! score = valid calls / all calls
 //!
-//! Validation is JSON Schema's (2020-12 if a schema names no other draft), formats not asserted.
+//! Arguments are validated by JSON Schema (2020-12 unless a schema names another draft); formats are not checked.
 
 mod declared;
 mod gemini;
@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 
 /// Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
 ///
-/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
-/// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
-/// messages, Bedrock's `toolConfig`, the Responses API's `mcp_list_tools`): a list in the shape of OpenAI, Anthropic, Google, Bedrock or MCP, or an
-/// object of schemas by tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an
-/// undeclared tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are
-/// not JSON. For a run without calls, whatever is declared, the result is not-applicable. If there are
-/// calls and nothing is declared, it is an error. Every call is an assertion.
+/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace itself (ATIF's
+/// `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside messages, Bedrock's `toolConfig`, the
+/// Responses API's `mcp_list_tools`): a list in the shape of OpenAI, Anthropic, Google, Bedrock or MCP, or an object of
+/// schemas by tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an undeclared
+/// tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are not JSON. For a run without
+/// calls, whatever is declared, the result is not-applicable. If there are calls and nothing is declared, it is an
+/// error. Every call is an assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -51,10 +51,10 @@ enum Undeclared {
     Ignore,
 }
 
-/// Why the scorer does not apply.
+/// The reason for not-applicable.
 const NOTHING: &str = "no call of a declared tool";
 
-/// Compiled schemas by the names of their tools.
+/// Compiled schemas by tool name.
 type Tools = BTreeMap<String, CompiledSchema>;
 
 /// The scorer, made from its [`Config`].
@@ -74,8 +74,8 @@ impl Scorer for ToolArgumentsValid {
             .threshold(1.0);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        // Without configured tools, a scorer still compiles a schema: what the compiler sets up at
-        // its first use is then part of the memory that every score starts from.
+        // Without configured tools, a sample schema is compiled: what the compiler sets up at its first use is then
+        // part of the memory that every score starts from.
         let any = json!({ "properties": { "a": { "type": "string" } } });
         let refuse = |error: String| ConfigError::new("tools", error);
         CompiledSchema::prepare(&any, Options::default()).map_err(refuse)?;
@@ -154,7 +154,7 @@ fn compile_all(
     declared.into_iter().map(compile).collect()
 }
 
-/// The tools that a case declares, of those that are used.
+/// The tools that a case declares, limited to those that are used.
 fn tools_of(case: &Case, of_trace: &[Value], used: &BTreeSet<&str>) -> Result<Tools, ScoreError> {
     let metadata = case.metadata().map(|metadata| metadata.value()).transpose()?;
     let of_case = metadata.as_ref().and_then(|metadata| metadata.get("tools"));

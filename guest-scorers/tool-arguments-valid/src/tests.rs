@@ -64,7 +64,7 @@ fn missing_unknown_values_and_cut_text_are_not_valid() {
     assert!(
         cut.reason.unwrap().ends_with("the arguments are not JSON: EOF while parsing an object")
     );
-    // What the schema does not name is allowed, and formats are not asserted.
+    // Properties that the schema does not name are allowed, and formats are not checked.
     assert_eq!(score(&[r#"{"reservation_id": "x", "more": 1, "date": "soon"}"#]).score, Some(1.0));
 }
 

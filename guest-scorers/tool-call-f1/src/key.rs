@@ -1,15 +1,15 @@
-//! What makes two calls the same. Pairing them is left to others.
+//! What makes two calls the same. Counting agreement is left to others.
 
 use serde_json::{Value, json};
 
-/// What makes a call the same as another: its tool, and its arguments if these count.
+/// The identity of a call: its tool and, if they count, its arguments.
 pub(crate) type Key = (String, Option<String>);
 
 pub(crate) fn key(name: &str, arguments: Option<&Value>) -> Key {
     (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
 }
 
-/// Numbers that are equal in one spelling: `1.0` as `1`. Integers are exact, whatever double they are closest to.
+/// Writes equal numbers alike: `1.0` as `1`. Integers stay exact, whatever double they are closest to.
 fn fold(value: &Value) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -24,7 +24,8 @@ fn fold(value: &Value) -> Value {
     }
 }
 
-/// A double as the integer that it equals, if JSON's reader has one of that size: 64 bits, with a sign only below 0.
+/// A double as the integer that it equals, if JSON's reader supports one of that size: 64 bits, signed only if
+/// negative.
 fn folded(double: f64) -> Value {
     let is_whole = double.fract() == 0.0;
     match double {

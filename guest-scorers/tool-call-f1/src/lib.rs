@@ -1,5 +1,5 @@
-//! tool-call-f1: how well the set of tool calls that were made agrees with the set that should have
-//! been. Order does not count; for that see trajectory-match.
+//! tool-call-f1: how well the set of tool calls that were made agrees with the expected set. It ignores their order;
+//! for that see trajectory-match.
 //!
 //! precision = right calls / calls made, recall = right calls / calls expected,
 //! score = F1 = 2 · precision · recall / (precision + recall)
@@ -22,7 +22,7 @@ use scorebox_sdk::{
 use scorebox_sdk_traces::{Assignment, ExpectedCall, ExpectedCalls, ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 
-/// The most names that a list in `meta` has.
+/// The most names in a list of `meta`.
 const SHOWN: usize = 50;
 
 /// Scores the F1 of the tool calls that were made against the expected ones.
@@ -125,7 +125,7 @@ impl Repeats {
     }
 }
 
-/// The calls that were made: the same ones, whatever they are compared with.
+/// The calls that were made, prepared once for all comparisons.
 struct Made<'t> {
     calls: Vec<&'t ToolCall>,
     repeats: Repeats,

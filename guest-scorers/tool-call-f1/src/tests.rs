@@ -1,5 +1,5 @@
-//! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4
-//! (Apache-2.0) from PyPI, the values of names follow promptfoo's code (MIT).
+//! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4 (Apache-2.0) from PyPI;
+//! those of names follow promptfoo's code (MIT).
 
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn where_no_call_is_expected_it_does_not_apply() {
             assert_eq!((none.score, none.reason.as_deref()), (None, Some("no call is expected")));
         }
     }
-    // Beside others, no call at all is a choice.
+    // Next to others, an empty list is a choice.
     assert_eq!(score(silent, json!([[], ["a"]])), 1.0);
 }
 

@@ -1,4 +1,5 @@
-//! How well the calls that were made meet the expected ones, 0 to 1 each.
+//! Computes how well the calls that were made meet the expected ones, 0 to 1 each. Which list of expected calls counts
+//! is decided elsewhere.
 
 use scorebox_sdk::equal;
 use scorebox_sdk_traces::{ExpectedCall, ToolCall};
@@ -7,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{Compared, ToolCorrectness};
 
 impl ToolCorrectness {
-    /// The score, and how well each expected call was met if that is known.
+    /// The score, and how well each expected call was met, if that is known.
     pub(crate) fn compare_calls(
         &self,
         wanted: &[ExpectedCall],
@@ -30,7 +31,7 @@ impl ToolCorrectness {
         ((sum / wanted.len() as f64).clamp(0.0, 1.0), met)
     }
 
-    /// Each expected call takes the best of the calls that are left; of equal ones, the first.
+    /// Each expected call takes the best of the remaining calls; of equal ones, the first.
     fn in_any_order(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Vec<f64> {
         let mut taken = vec![false; calls.len()];
         let mut best_of = |wanted: &ExpectedCall| {
@@ -105,7 +106,7 @@ fn same_result(wanted: &ExpectedCall, call: &ToolCall) -> bool {
     }
 }
 
-/// The fraction of the keys of both objects that have equal values; inner objects by their own.
+/// The fraction of the keys in either object that have equal values; inner objects count by their own fraction.
 fn agreement(left: &Value, right: &Value) -> f64 {
     if equal(left, right) {
         return 1.0;

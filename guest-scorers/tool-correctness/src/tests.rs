@@ -1,5 +1,5 @@
-//! tool-correctness, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0)
-//! from PyPI, except if a test says otherwise.
+//! tool-correctness, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0) from PyPI, unless a
+//! test says otherwise.
 
 use serde_json::{Value, json};
 
@@ -68,13 +68,13 @@ fn each_expected_call_takes_the_best_that_is_left() {
     let called = json!([call("a", json!({"x": 1})), call("a", json!({"x": 2}))]);
     let expected = json!([call("a", json!({"x": 2})), call("a", json!({"x": 1}))]);
     assert_eq!(value(config.clone(), called, expected), 1.0);
-    // In order, and not as well as could be: the first takes what the second would need.
+    // In order, and not optimal: the first call takes what the second would need.
     let called = json!([call("a", json!({"x": 1, "y": 1})), call("a", json!({"x": 1, "y": 2}))]);
     let expected = json!([call("a", json!({"x": 1, "y": 3})), call("a", json!({"x": 1, "y": 1}))]);
     assert_eq!(value(config, called, expected), 0.5);
 }
 
-/// DeepEval says 0.5: it takes equal calls for one.
+/// DeepEval gives 0.5: it counts equal calls as one.
 #[test]
 fn equal_calls_are_two_calls() {
     assert_eq!(value(json!({}), json!(["a", "a"]), json!(["a", "a"])), 1.0);

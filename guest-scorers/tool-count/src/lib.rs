@@ -1,5 +1,4 @@
-//! tool-count: 1 if the number of tool calls is within bounds. It asks nothing else of the
-//! calls.
+//! tool-count: 1 if the number of tool calls is within bounds. It checks nothing else about the calls.
 //!
 //! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).
 
@@ -71,7 +70,7 @@ impl Scorer for ToolCount {
         let calls = trace.tool_calls();
         let number = match &self.tool {
             Some(name) => calls.filter(|call| call.is_named(name)).count(),
-            // A result without its call was a call, of whatever tool.
+            // A result without its call stands for a call of an unknown tool.
             None => calls.count() + trace.orphan_results().count(),
         };
         let of = self.tool.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! tool-order: 1 if tools were called in an order. It compares names only; for arguments see
-//! trajectory-match.
+//! tool-order: 1 if tools were called in a given order. It compares names only; for arguments see trajectory-match.
 //!
 //! The rule is niceeval's `toolOrder`, with promptfoo's two modes of `trajectory:tool-sequence`.
 
@@ -14,7 +13,7 @@ use serde_json::json;
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
-/// What a configuration may have in place of the ground truth.
+/// The keys of the configuration that replace the ground truth.
 const KEYS: &str = "`names` or `value`";
 
 /// Scores 1 if tools were called in the expected order, else 0.
@@ -112,13 +111,13 @@ struct Order {
 }
 
 impl ToolOrder {
-    /// The orders any of which will do.
+    /// The expected orders, any of which is enough.
     fn orders(&self, case: &Case) -> Result<Vec<Vec<TextPattern>>, ScoreError> {
         if !self.wanted.is_empty() {
             return Ok(vec![self.wanted.clone()]);
         }
         let expected = ExpectedCalls::or_ground_truth(&self.expected, KEYS, case)?;
-        // An empty list is not an order; beside others it is not a choice.
+        // An empty list is not an order, so next to others it is not a choice.
         let runs = expected.alternatives().iter().filter(|run| !run.calls.is_empty());
         let names = runs
             .map(|run| run.calls.iter().map(|call| TextPattern::Text(call.name.clone())).collect());

@@ -90,6 +90,6 @@ fn where_no_call_is_expected_it_does_not_apply() {
         let none = expecting(json!([]), called);
         assert_eq!((none.score, none.reason.as_deref()), (None, Some("no call is expected")));
     }
-    // Beside others it is not a choice, or every order would be kept.
+    // Next to others it is not a choice, or every order would be accepted.
     assert_eq!(expecting(json!([[], ["b"]]), &["a"]).score, Some(0.0));
 }

@@ -1,5 +1,5 @@
-//! trajectory-judge: a judge reads what an agent did, and says whether its path makes sense. Whether it
-//! reached the goal is goal-success's question; trajectory-match compares calls without a judge.
+//! trajectory-judge: a judge reads what an agent did, and says whether its path makes sense. Whether it reached the
+//! goal is up to goal-success; trajectory-match compares calls without a judge.
 //!
 //! Yes 1, No 0; with `continuous` the judge's number, 0 to 1
 //!

@@ -1,4 +1,4 @@
-//! When the arguments of two calls match. Which calls are compared is decided elsewhere.
+//! Decides whether the arguments of two calls match. Which calls are compared is decided elsewhere.
 
 use scorebox_sdk::{JsonSchema, equal, schemars};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl PerTool {
     }
 }
 
-/// Whether every member of one object is in another. Anything else is in what equals it.
+/// Whether every member of one object is in another. Any other value must be equal.
 fn is_in(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {

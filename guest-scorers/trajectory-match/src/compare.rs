@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::{Mode, TrajectoryMatch};
 
-/// The most names of calls that are listed as missing or extra.
+/// The most names that are listed as missing or extra.
 const SHOWN: usize = 50;
 
-/// What a comparison came to.
+/// The result of a comparison.
 pub(crate) struct Comparison {
     pub(crate) matches: bool,
     /// Tools that the reference calls and the run does not.
@@ -20,7 +20,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// The reference that matches, or else the one that is closest.
+    /// Whether this result is better: the reference matches, or is closer.
     pub(crate) fn better_than(&self, other: &Self) -> bool {
         let apart = |found: &Self| (!found.matches, found.missing.len() + found.extra.len());
         apart(self) < apart(other)
@@ -44,7 +44,7 @@ pub(crate) fn compare(
         let reason = matching(scorer.mode, calls.len(), wanted.len());
         return Ok(Comparison { matches: true, missing: Vec::new(), extra: Vec::new(), reason });
     }
-    // The reference's calls that the run has, and the run's that the reference has.
+    // The reference's calls that are in the run, and the run's that are in the reference.
     let found = pairs(scorer, wanted, &calls, false)?;
     let allowed = pairs(scorer, wanted, &calls, true)?;
     let missing = names(wanted.iter().map(|call| call.name.as_str()), &found);
@@ -84,8 +84,8 @@ fn matching(mode: Mode, calls: usize, wanted: usize) -> String {
     }
 }
 
-/// Which of the one side's calls have a partner on the other: the reference's in the run, or
-/// (`turned`) the run's in the reference.
+/// Which calls of one side have a partner on the other: the reference's in the run or, if `turned`, the run's in the
+/// reference.
 fn pairs(
     scorer: &TrajectoryMatch,
     wanted: &[ExpectedCall],
@@ -93,7 +93,7 @@ fn pairs(
     turned: bool,
 ) -> Result<Vec<bool>, ScoreError> {
     let fits = |wanted: &ExpectedCall, call: &ToolCall| {
-        // agentevals hands over the side that is searched first.
+        // agentevals passes the side that is searched first.
         wanted.name == call.name
             && wanted.arguments.as_ref().is_none_or(|arguments| match turned {
                 false => scorer.fits(&call.name, &call.arguments, arguments),
@@ -109,13 +109,13 @@ fn pairs(
     Ok(pairing?.right_of.iter().map(Option::is_some).collect())
 }
 
-/// The names of what has no partner.
+/// The names of calls without a partner.
 fn names<'n>(names: impl Iterator<Item = &'n str>, paired: &[bool]) -> Vec<String> {
     let without = names.zip(paired).filter(|(_, paired)| !**paired);
     without.take(SHOWN).map(|(name, _)| excerpt(name, 80).into_owned()).collect()
 }
 
-/// Where the calls of a run part from a reference of calls alone.
+/// Where the calls of a run differ from a reference of calls alone.
 fn strict_calls(
     scorer: &TrajectoryMatch,
     wanted: &[ExpectedCall],
@@ -144,7 +144,7 @@ fn other_arguments(place: &str, call: &ToolCall, wanted: Option<&Value>) -> Stri
     format!("{place}: `{name}` was called with {is}, expected {should}")
 }
 
-/// Where the messages of a run part from those of a reference.
+/// Where the messages of a run differ from those of a reference.
 fn strict_turns(
     scorer: &TrajectoryMatch,
     trace: &Trace,

@@ -1,5 +1,5 @@
-//! trajectory-match: 1 if the tool calls of a run match those of a reference run, else 0. What
-//! was said does not count; for partial credit see tool-correctness and tool-call-f1.
+//! trajectory-match: 1 if the tool calls of a run match those of a reference run, else 0. It ignores the text of
+//! messages; for partial credit see tool-correctness and tool-call-f1.
 //!
 //! The rule is that of agentevals' `create_trajectory_match_evaluator` (PyPI agentevals 0.0.9).
 
@@ -139,7 +139,7 @@ impl TrajectoryMatch {
         }
     }
 
-    /// Whether the arguments of two calls of a tool match. See `argument_mode` for which is first.
+    /// Whether the arguments of two calls of a tool match. See `argument_mode` for the order of the two.
     fn fits(&self, tool: &str, first: &Value, second: &Value) -> bool {
         match self.argument_modes.get(tool) {
             // As in agentevals, an empty list of arguments does not override the mode.

@@ -1,5 +1,5 @@
-//! trajectory-match, as a specification. What is said of agentevals was computed with agentevals
-//! 0.0.9 (MIT) from PyPI.
+//! trajectory-match, as a specification. Statements about agentevals were checked with agentevals 0.0.9 (MIT) from
+//! PyPI.
 
 use super::*;
 
@@ -76,7 +76,7 @@ fn providers_shapes_are_the_same_run() {
         {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "w", "input": {"city": "SF"}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}]);
     assert!(matches(json!({}), &anthropic, &reference));
-    // A result without its call is a message of a tool, and no call.
+    // A result without its call is a tool message, and not a call.
     let orphans = json!([user(), tool()]);
     assert!(matches(json!({"mode": "unordered"}), &orphans, &json!([])));
     let empty_list = json!([user(), {"role": "assistant", "content": "a", "tool_calls": []}]);
@@ -134,8 +134,7 @@ fn supersets_and_subsets_of_calls() {
     assert!(!matches(json!({"mode": "superset"}), &one, &twice));
 }
 
-/// agentevals 0.0.9 says no to the first three: the call that came first took the partner that the
-/// other one needed.
+/// agentevals 0.0.9 rejects the first three: the first call took the partner that the other one needed.
 #[test]
 fn optimal_pairing_finds_what_the_peers_greedy_one_misses() {
     let (small, big) = (call("w", json!({"a": 1})), call("w", json!({"a": 1, "b": 2})));
@@ -155,7 +154,7 @@ fn optimal_pairing_finds_what_the_peers_greedy_one_misses() {
     assert!(matches(config("superset", "subset", "greedy"), &big_first, &small_first));
 }
 
-/// agentevals says yes: in Python, True == 1.
+/// agentevals accepts it: in Python, True == 1.
 #[test]
 fn a_boolean_is_not_a_number() {
     let run = |argument: Value| json!([user(), says(json!([call("w", json!({ "a": argument }))]))]);
@@ -199,7 +198,7 @@ fn a_reference_of_calls_alone_knows_no_messages() {
     assert_eq!(score(json!({}), &run, &json!([a])).reason.as_deref(), Some("2 calls, expected 1"));
     assert!(matches(json!({"mode": "unordered"}), &run, &json!([b, a])));
     assert!(matches(json!({}), &run, &json!(["a", "b"])));
-    // In whatever words the calls are written.
+    // Regardless of how the calls are written.
     let spellings = [
         json!([call("a", json!({"x": 1})), call("b", json!({}))]),
         json!({"tool_calls": [call("a", json!({"x": 1})), call("b", json!({}))]}),
@@ -212,9 +211,9 @@ fn a_reference_of_calls_alone_knows_no_messages() {
     }
     let other = json!([{"name": "a", "kwargs": {"x": 2}}, "b"]);
     assert!(!matches(json!({}), &run, &other));
-    // Of several references any one will do.
+    // If there are several references, any one is enough.
     assert!(matches(json!({}), &run, &json!([[b], [a, b]])));
-    // No call is a reference too.
+    // A reference may have no calls.
     assert!(!matches(json!({"mode": "subset"}), &run, &json!([])));
     assert!(matches(json!({"mode": "superset"}), &run, &json!([])));
 }

@@ -1,5 +1,5 @@
-//! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at
-//! keys only, and judges neither what they hold nor the order of the steps.
+//! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at keys only, and judges
+//! neither their values nor the order of the steps.
 //!
 //! score = valid steps / all steps; 0 if there are none
 //!
@@ -13,7 +13,7 @@ use scorebox_sdk_traces::Trace;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The most errors that are listed of one trajectory.
+/// The most errors that are listed for one trajectory.
 const ERROR_LIMIT: usize = 100;
 
 /// Scores the fraction of a trajectory's steps that are valid: those that have a `step` or an `id`,
@@ -89,7 +89,7 @@ impl Scorer for Trajectory {
     }
 }
 
-/// The list that Orbiter would take from an output.
+/// The list that Orbiter would read from an output.
 fn of_output(output: &Value) -> Option<&[Value]> {
     let mut here = output;
     while let Some(inside) = here.get("trajectory") {
@@ -114,7 +114,7 @@ impl Trajectory {
     }
 }
 
-/// A text as Python writes it in a list, as far as its letters can be printed.
+/// A text as Python writes it in a list, for printable characters.
 fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut quoted = String::from(quote);

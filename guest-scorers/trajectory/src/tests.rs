@@ -90,7 +90,7 @@ fn no_more_errors_are_listed_than_a_person_reads_and_the_others_are_counted() {
 
 #[test]
 fn keys_are_quoted_as_python_quotes_them() {
-    // What Python's `repr` gives.
+    // The results of Python's `repr`.
     for (key, written) in [
         ("action", "'action'"),
         ("it's", "\"it's\""),

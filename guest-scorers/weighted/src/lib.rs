@@ -59,7 +59,7 @@ fn hundredth() -> f64 {
     0.01
 }
 
-/// What is known of an attempt.
+/// The figures of an attempt, as far as they are known.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Attempt {
@@ -82,7 +82,7 @@ impl Attempt {
     }
 }
 
-/// The value of a key, and whether the key is there: `null` says that a value is not known.
+/// The value of a key, and whether the key is present: `null` says that a value is not known.
 #[derive(Clone, Copy, Default)]
 struct Stated<T> {
     is_there: bool,
@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for Stated<f64> {
     }
 }
 
-/// A value, which a table may have as its text.
+/// A value; tables may have it as text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Cell {
@@ -114,7 +114,7 @@ enum Cell {
 }
 
 impl Cell {
-    /// `true` or `false`, or 1 or 0 as databases and tables write them.
+    /// `true` or `false`, or 1 or 0, as databases and tables write them.
     fn flag<E: de::Error>(self) -> Result<bool, E> {
         let is = |word: &str| matches!(&self, Cell::Text(text) if text.trim().eq_ignore_ascii_case(word));
         match &self {
@@ -165,7 +165,7 @@ impl Scorer for Weighted {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let attempt = match case.metadata() {
-            // A list would be read by position.
+            // serde would read a list as the fields in order.
             Some(metadata) if metadata.kind() != "an object" => {
                 return Err(metadata.should_be("an object"));
             }
@@ -204,7 +204,8 @@ impl Scorer for Weighted {
 }
 
 impl Weighted {
-    /// All tokens of a usage: half of them would make the rest free, unless tokens cost nothing anyway.
+    /// All tokens of a usage. If only half of them are known, the rest would be free, so that is an error unless tokens
+    /// cost nothing.
     fn tokens(&self, usage: &Usage) -> Result<Option<f64>, ScoreError> {
         let missing = match (usage.total(), usage.input_tokens, usage.output_tokens) {
             (None, Some(tokens), _) | (None, _, Some(tokens)) if self.token_penalty == 0.0 => {

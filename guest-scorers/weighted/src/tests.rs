@@ -164,7 +164,7 @@ fn success_may_be_written_as_a_number() {
     assert_eq!(base(json!(null)), json!(0.0));
 }
 
-/// As all cells of a CSV are, and as pandas and R write truth.
+/// All cells of a CSV are texts; pandas and R write booleans in their own way.
 #[test]
 fn texts_are_read_as_what_they_say() {
     let points = |metadata| score(json!({}), &attempt(metadata)).score;

@@ -1,4 +1,4 @@
-//! Bounds what the parser is given: it compares each attribute, and each prefix, with all before it. Whether
+//! Limits what the parser is given, because it compares each attribute, and each prefix, with all earlier ones. Whether
 //! a text is XML is not checked here.
 
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use scorebox_sdk::ScoreError;
 
 /// The most attributes of one element.
 const ATTRIBUTES: usize = 256;
-/// The most namespace prefixes that a text may declare; an element inherits those around it.
+/// The most namespace prefixes that a text may declare; an element inherits those of the enclosing elements.
 const PREFIXES: usize = 64;
 
 /// # Errors
@@ -15,8 +15,8 @@ const PREFIXES: usize = 64;
 /// than the parser looks through in reasonable time.
 pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
     let mut prefixes = BTreeSet::new();
-    // Comments and entities count too: an entity may hold elements, and only the parser knows which text
-    // is a comment.
+    // Comments and entities count too: an entity may contain elements, and only the parser knows which text is a
+    // comment.
     for tag in text.split('<').skip(1) {
         for (index, (name, _)) in attributes(tag).enumerate() {
             if index >= ATTRIBUTES {
@@ -36,8 +36,7 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
     Ok(())
 }
 
-/// The names and values of a tag's attributes, up to where it ends or is malformed. Inside a tag there is
-/// no other `<`.
+/// The names and values of a tag's attributes, up to its end or a malformed part. A tag contains no further `<`.
 pub(crate) fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = tag;
     std::iter::from_fn(move || {

@@ -1,23 +1,23 @@
-//! Finds what may be XML elements in a text: from a start tag to the end tag that closes it. Whether they
-//! are well-formed is not checked here.
+//! Finds text that may be an XML element: from a start tag to the end tag that closes it. Whether it is well-formed is
+//! not checked here.
 
 use std::ops::Range;
 
 use scorebox_sdk::ScoreError;
 
-/// How often each byte of a text may be handed out, on average: elements nest, and each may be malformed.
+/// How often each byte of a text may be returned, on average, because elements nest, and each may be malformed.
 const READINGS: usize = 64;
 
-/// Bytes that may be handed out in addition, so that a short text is always searched to its end.
+/// How many more bytes may be returned, so that a short text is always searched to its end.
 const LEAST_BUDGET: usize = 16 << 20;
 
-/// The elements of a text, the outer ones before those in them.
+/// The elements of a text, outer ones before those inside them.
 pub(crate) struct Candidates<'t> {
     text: &'t str,
     ranges: std::vec::IntoIter<Range<usize>>,
-    /// The element that was handed out last.
+    /// The element that was returned last.
     last: Range<usize>,
-    /// Up to where elements are passed over.
+    /// The position up to which elements are skipped.
     passed: usize,
     budget: usize,
 }
@@ -33,8 +33,7 @@ impl<'t> Candidates<'t> {
     /// The next element.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if malformed elements nest so deep that looking at each would cost
-    /// the text's length squared.
+    /// [`ScoreError::InvalidInput`] if malformed elements nest so deeply that examining each would take quadratic time.
     pub(crate) fn next(&mut self) -> Result<Option<&'t str>, ScoreError> {
         let passed = self.passed;
         let Some(range) = self.ranges.find(|range| range.start >= passed) else {
@@ -49,7 +48,7 @@ impl<'t> Candidates<'t> {
         Ok(Some(&self.text[range]))
     }
 
-    /// Leaves out the elements inside the one that was handed out last.
+    /// Skips the elements inside the one that was returned last.
     pub(crate) fn pass_over(&mut self) {
         self.passed = self.last.end;
     }
@@ -61,7 +60,7 @@ enum Tag<'t> {
     End(&'t str),
 }
 
-/// All elements: an end tag closes the start tag that is open, or else spoils all that are.
+/// All elements: an end tag closes the start tag that is open, or else invalidates all open ones.
 fn elements(text: &str) -> Vec<Range<usize>> {
     let mut open: Vec<(&str, usize)> = Vec::new();
     let mut elements = Vec::new();
@@ -87,11 +86,11 @@ fn elements(text: &str) -> Vec<Range<usize>> {
     elements
 }
 
-/// What is skipped: comments, CDATA sections and processing instructions.
+/// Text that is skipped: comments, CDATA sections and processing instructions.
 struct Skips<'t> {
     text: &'t str,
-    /// How it begins, how it ends, and where in the text the last such end is: past that, a text of
-    /// nothing but beginnings is not searched to its end for each.
+    /// For each kind, how it begins, how it ends, and where the last such end is in the text: after that, a text of
+    /// only beginnings is not searched to its end for each.
     kinds: [(&'static str, &'static str, Option<usize>); 3],
 }
 
@@ -101,7 +100,7 @@ impl<'t> Skips<'t> {
         Self { text, kinds: kinds.map(|(begin, end)| (begin, end, text.rfind(end))) }
     }
 
-    /// The end of what is skipped from here on.
+    /// The end of the skipped text that begins here.
     fn end(&self, start: usize) -> Option<usize> {
         let begins = |begin: &str| self.text[start..].starts_with(begin);
         let (begin, end, last) = self.kinds.iter().find(|(begin, ..)| begins(begin))?;
@@ -111,7 +110,7 @@ impl<'t> Skips<'t> {
     }
 }
 
-/// A tag, and the byte after it. Inside a tag there is no other `<`.
+/// A tag, and the position after it. A tag contains no further `<`.
 fn tag(text: &str, start: usize) -> Option<(Tag<'_>, usize)> {
     let inside = &text[start + 1..];
     let mut quote = None;

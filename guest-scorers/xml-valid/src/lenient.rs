@@ -1,9 +1,9 @@
-//! Finds what the parser lets through although it is not well-formed: references to characters that are
-//! none, the XML declaration, and names. What the parser refuses itself is not looked for here.
+//! Finds what the parser accepts although it is not well-formed: references to invalid characters, the XML declaration,
+//! and names. What the parser itself refuses is not looked for here.
 
 use crate::bounds::attributes;
 
-/// What a text skips: its content is not markup.
+/// Text that is skipped, because its content is not markup.
 const SKIPPED: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
 
 /// What is wrong with a text that the parser accepts.
@@ -34,7 +34,7 @@ pub(crate) fn fault(text: &str) -> Option<&'static str> {
     None
 }
 
-/// What stands in the XML declaration, and what follows it.
+/// The content of the XML declaration, and what follows it.
 fn declaration(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix("<?xml")?;
     inside.starts_with(|c: char| c.is_ascii_whitespace()).then(|| inside.split_once("?>"))?
@@ -70,7 +70,7 @@ fn instruction_fault(skipped: &str) -> Option<&'static str> {
         .then_some("a processing instruction must not be called `xml`")
 }
 
-/// The parser takes what is not a character for U+FFFD.
+/// The parser reads a reference to an invalid character as U+FFFD.
 fn reference_fault(text: &str) -> Option<&'static str> {
     let (number, _) = text.strip_prefix("&#")?.split_once(';')?;
     let code = match number.strip_prefix('x') {
@@ -81,7 +81,7 @@ fn reference_fault(text: &str) -> Option<&'static str> {
     (!is_character).then_some("a character reference is to no character")
 }
 
-/// What is wrong with the names in a start tag: their prefixes.
+/// What is wrong with the prefixes of names in a start tag.
 fn tag_fault(text: &str) -> Option<&'static str> {
     let tag = text.strip_prefix('<').filter(|tag| !tag.starts_with(['/', '!']))?;
     let tag = tag.find('<').map_or(tag, |end| &tag[..end]);

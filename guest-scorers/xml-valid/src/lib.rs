@@ -1,5 +1,5 @@
-//! xml-valid: 1 if the output is well-formed XML with the elements that are asked for, else 0. It knows no
-//! schema and no DTD beyond its entities, and takes HTML only if it is XML.
+//! xml-valid: 1 if the output is well-formed XML with the required elements, else 0. It knows no schema and no DTD
+//! beyond its entities, and accepts HTML only if it is XML.
 
 mod bounds;
 mod candidates;
@@ -15,11 +15,11 @@ use serde_json::json;
 
 /// Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
 ///
-/// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element
-/// inside a text is enough, for example in a code block; no DTD is read for it. Nothing is fetched; an
-/// undeclared entity makes it invalid. Of a DTD, only the entities are checked, and not whether what stands in
-/// for one is well-formed by itself. An element whose name has the prefix `xml` makes it invalid. A text with more than 256 attributes in an element, or more than 64 namespace
-/// prefixes, is not parsed: the result is an error.
+/// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element inside a text
+/// is enough, for example in a code block; no DTD is read for it. Nothing is fetched; an undeclared entity makes it
+/// invalid. Of a DTD, only the entities are checked, and not whether what stands in for one is well-formed by itself.
+/// An element whose name has the prefix `xml` makes it invalid. A text with more than 256 attributes in an element, or
+/// more than 64 namespace prefixes, is not parsed: the result is an error.
 ///
 /// Replaces promptfoo's `is-xml`, and with `at` `anywhere` its `contains-xml`; a DTD is allowed
 /// here.
@@ -87,7 +87,7 @@ impl Scorer for XmlValid {
 /// Why a text does not count.
 struct Problem {
     words: String,
-    /// It is XML, but elements are missing.
+    /// Whether it is XML, and only elements are missing.
     well_formed: bool,
 }
 
@@ -115,7 +115,7 @@ impl XmlValid {
         }
     }
 
-    /// The first element in a text that counts, or what is wrong with the first that does not.
+    /// The first element in a text that counts, or what is wrong with the first one that does not.
     fn search(&self, text: &str) -> Result<Result<String, Problem>, ScoreError> {
         let mut candidates = Candidates::new(text);
         let mut first = None;
@@ -137,7 +137,7 @@ impl XmlValid {
     }
 }
 
-/// Whether elements lead from `node` down along a path of names.
+/// Whether a path of names leads from `node` to an element.
 fn has_path(node: Node<'_, '_>, path: &str) -> bool {
     let mut level = vec![node];
     for name in path.split('.') {

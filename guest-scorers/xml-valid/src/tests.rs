@@ -148,10 +148,10 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
     let message = "`output` has an element with more than 256 attributes, so it is not parsed";
     assert_eq!(refusal(json!({}), &format!("<a{many}/>")), message);
     assert_eq!(refusal(json!({"at": "anywhere"}), &format!("so: <a{many}/>")), message);
-    // What seems to be a comment may be none.
+    // What looks like a comment may not be one.
     let entity = "<!DOCTYPE a [<!ENTITY e '<!--'>]>";
     assert_eq!(refusal(json!({}), &format!("{entity}<a{many}/><!-- -->")), message);
-    // Attributes of several elements are not counted together, and neither is text.
+    // Attributes of different elements are not added up; nor is text counted.
     assert!(valid(json!({}), &format!("<a>{}</a>", "<b c='1' d='2'/> e='3' ".repeat(1000))));
 
     let nested = |count: usize| -> String {
@@ -163,7 +163,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
         refusal(json!({}), &nested(20_000)),
         "`output` declares more than 64 namespace prefixes, so it is not parsed"
     );
-    // The same prefix many times is one.
+    // A prefix that is declared many times counts once.
     assert!(valid(json!({}), &format!("<a>{}</a>", "<p:b xmlns:p='urn:p'/>".repeat(1000))));
 }
 
@@ -171,7 +171,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
 fn hostile_documents_cost_a_bounded_amount() {
     let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
     assert!(valid(json!({}), &deep));
-    // Ten times ten times ten … of an entity.
+    // An entity that expands ten times ten times ten …
     let mut laughs = "<!DOCTYPE a [<!ENTITY e0 'ha'>".to_owned();
     for n in 1..20 {
         laughs.push_str(&format!("<!ENTITY e{n} '{}'>", format!("&e{};", n - 1).repeat(10)));

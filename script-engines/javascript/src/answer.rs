@@ -1,5 +1,5 @@
-//! What a script returned, as the contract has it. Checks types and keys; whether a number is on the scale, scorebox
-//! checks.
+//! Converts what a script returned into the types of the contract. It checks types and keys; scorebox checks whether a
+//! number is on the scale.
 
 use rquickjs::{CatchResultExt as _, Ctx, Object, Value, atom::PredefinedAtom};
 
@@ -99,7 +99,7 @@ fn assertion<'js>(ctx: &Ctx<'js>, item: &Value<'js>, path: &str) -> Result<Asser
     })
 }
 
-/// The severity of that name.
+/// The severity with that name.
 pub(crate) fn severity_named(word: &str, path: &str) -> Result<Severity, String> {
     match word {
         "gate" => Ok(Severity::Gate),
@@ -124,7 +124,7 @@ pub(crate) fn known_keys(object: &Object<'_>, what: &str, known: &[&str]) -> Res
     Ok(())
 }
 
-/// A property; what its getter throws is an error.
+/// Reads a property; what its getter throws is an error.
 pub(crate) fn get<'js>(
     ctx: &Ctx<'js>,
     object: &Object<'js>,
@@ -137,7 +137,7 @@ pub(crate) fn get<'js>(
     value.catch(ctx).map_err(|error| Complaint::of(error, None).into_text())
 }
 
-/// A property that is a text or absent.
+/// Reads a property that is a text or absent.
 pub(crate) fn text<'js>(
     ctx: &Ctx<'js>,
     object: &Object<'js>,

@@ -1,4 +1,4 @@
-//! A case as a script gets it: one object with the parts that the case has. Checks nothing; scorebox did.
+//! A case as a script gets it: one object with the parts that the case has. It checks nothing, because scorebox did.
 
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ pub(crate) fn scores<'js>(ctx: &Ctx<'js>, scores: &[Scored]) -> Result<Value<'js
     ctx.json_parse(list)
 }
 
-/// JSON that is written key by key.
+/// A JSON object that is written key by key.
 struct JsonObject(String);
 
 impl JsonObject {
@@ -61,7 +61,7 @@ impl JsonObject {
         JsonObject(String::from("{"))
     }
 
-    /// A key whose value writes itself as JSON, if it has one.
+    /// Adds a key, if it has a value; the value is already JSON.
     fn json(&mut self, key: &str, value: Option<&impl std::fmt::Display>) {
         if let Some(value) = value {
             let comma = if self.0.len() > 1 { "," } else { "" };

@@ -1,4 +1,5 @@
-//! What is wrong with a script, in words: its exceptions, with file, line and column of what its author wrote.
+//! Describes what is wrong with a script: its exceptions, with file, line and column in the author's source. How a
+//! thrown value that is not an Error is described is up to `thrown`.
 
 use rquickjs::{
     CaughtError, Coerced, Ctx, Error, Exception, Object, String as JsString, Value,
@@ -17,16 +18,16 @@ use crate::{
 const LINE_CHARACTERS: usize = 200;
 /// Characters of what an exception says that are shown.
 const MESSAGE_CHARACTERS: usize = 4000;
-/// What a script lacks that was written for Node.js's older modules.
+/// The globals of Node.js's CommonJS modules, which a script does not have.
 const COMMON_JS: [&str; 3] = ["module", "exports", "require"];
-/// Where an exception of this component's own says its place.
+/// The property of this component's own exceptions that has their place.
 const PLACE: &str = "scorebox place";
 
 /// One thing that is wrong.
 pub(crate) struct Complaint {
     text: String,
     place: Option<Place>,
-    /// Whether the script says that the case is what is wrong.
+    /// Whether the script blames the case.
     about_the_case: bool,
 }
 
@@ -35,7 +36,7 @@ impl Complaint {
         Complaint { text, place, about_the_case: false }
     }
 
-    /// An error of the interpreter; `files` are those whose places are worth naming.
+    /// Describes an error of the interpreter; `files` are those whose places are worth naming.
     pub(crate) fn of(error: CaughtError<'_>, files: Option<&Files>) -> Complaint {
         let is_out_of_memory = memory::ran_out(&error);
         let complaint = Complaint::of_any(error, files);
@@ -89,7 +90,8 @@ impl Complaint {
         Complaint { text, place, about_the_case }
     }
 
-    /// Ends the component with these as its last words: scorebox knows better why, and which limit it was.
+    /// Ends the component with this message as its last: scorebox knows better whether a limit was the cause, and which
+    /// one.
     pub(crate) fn stop(self) -> ! {
         self.in_a_score().chars().for_each(log::letter);
         log::end(Level::Error);
@@ -99,7 +101,7 @@ impl Complaint {
         std::process::abort()
     }
 
-    /// Whether the script says that the case is what is wrong.
+    /// Whether the script blames the case.
     pub(crate) fn is_about_the_case(&self) -> bool {
         self.about_the_case
     }
@@ -109,7 +111,7 @@ impl Complaint {
         self.text
     }
 
-    /// What is wrong with a score.
+    /// The message for a score.
     pub(crate) fn in_a_score(self) -> String {
         match self.place {
             Some(Place { file, line, column }) => format!("{file}:{line}:{column}: {}", self.text),
@@ -117,7 +119,7 @@ impl Complaint {
         }
     }
 
-    /// What is wrong with the script itself, with the line.
+    /// The message for an error in the script itself, with the line.
     pub(crate) fn before_the_run(self, files: &Files) -> String {
         let line = self.place.as_ref().and_then(|place| {
             let line = files.line(place)?;
@@ -154,7 +156,7 @@ impl Files {
         })
     }
 
-    /// The place whose column the interpreter counts in bytes.
+    /// The place with its column in characters; the interpreter counts bytes.
     fn in_characters(&self, place: Place) -> Place {
         let before = |line: &str| {
             let bytes = line.as_bytes().get(..place.column.checked_sub(1)?)?;
@@ -166,8 +168,8 @@ impl Files {
 }
 
 impl Files {
-    /// The place as that of a `throw` of `value`: there stands what it throws, if not another text. The interpreter may
-    /// remember the stack of an error that was never thrown, or of a rejection that was handled.
+    /// The place, if it is a `throw` of `value`: the source there throws something, and not another text. The
+    /// interpreter may remember the stack of an error that was never thrown, or of a rejection that was handled.
     fn throws(&self, place: Place, value: &Value<'_>) -> Option<Place> {
         let line = self.line(&place)?;
         let (at, _) = line.char_indices().nth(place.column.checked_sub(1)?)?;
@@ -182,8 +184,8 @@ impl Files {
         is_thrown.then(|| Place { column: place.column + blanks, ..place })
     }
 
-    /// The place that imports what another file does not export, of which the interpreter says no place: `Could not find
-    /// export 'NAME' in module 'FILE'`.
+    /// The place that imports a missing export. The interpreter states no place for it: `Could not find export 'NAME'
+    /// in module 'FILE'`.
     fn place_of_missing_export(&self, text: &str) -> Option<Place> {
         let mut quoted = text.strip_prefix("SyntaxError: ")?.split('\'').skip(1).step_by(2);
         let (name, file) = (quoted.next()?, quoted.next()?);
@@ -191,7 +193,7 @@ impl Files {
     }
 }
 
-/// Throws an error that says its place itself.
+/// Throws an error that has its place as a property.
 pub(crate) fn throw_at(ctx: &Ctx<'_>, message: &str, place: Option<Place>) -> Error {
     let thrown = Exception::from_message(ctx.clone(), message).and_then(|exception| {
         if let Some(place) = place {

@@ -1,4 +1,5 @@
-//! `console`: what a script logs goes to the score's log. Formats nothing but values to text.
+//! Implements `console`: what a script logs goes to the score's log. It only converts values to text; format strings
+//! are not supported.
 
 use rquickjs::{
     Coerced, Ctx, FromJs as _, Function, Object, Result, String as JsString, Value, function::Rest,
@@ -9,7 +10,7 @@ use crate::{
     text,
 };
 
-/// The functions of `console`, and how much their messages matter.
+/// The functions of `console`, and the level of their messages.
 const FUNCTIONS: [(&str, Level); 6] = [
     ("debug", Level::Debug),
     ("trace", Level::Debug),
@@ -19,7 +20,7 @@ const FUNCTIONS: [(&str, Level); 6] = [
     ("error", Level::Error),
 ];
 
-/// Puts `console` among the globals.
+/// Adds `console` to the globals.
 pub(crate) fn install<'js>(ctx: &Ctx<'js>) -> Result<()> {
     let console = Object::new(ctx.clone())?;
     for (name, level) in FUNCTIONS {
@@ -37,7 +38,7 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>) -> Result<()> {
     ctx.globals().set("console", console)
 }
 
-/// Texts as they are, errors in their own words, everything else as JSON if it can be that.
+/// A text as it is, an error as its message, anything else as JSON if possible.
 fn words<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     let coerced = || {
         let coerced = Coerced::<JsString<'js>>::from_js(ctx, value.clone())?;
@@ -47,7 +48,7 @@ fn words<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
         match text::json(ctx, value.clone()) {
             Ok(Some(text)) => Ok(text),
             Ok(None) | Err(_) => {
-                // What could not be written must not be thrown later.
+                // An exception while converting must not be thrown later.
                 ctx.catch();
                 coerced()
             }

@@ -1,5 +1,5 @@
-//! The script and the files that it imports, as scorebox put them into this component; and which of them an import means.
-//! Evaluates nothing.
+//! The script and the files that it imports, as scorebox stored them in this component, and which file an import means.
+//! It evaluates nothing.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{place::Place, slot};
 /// Endings that an import may leave out, in the order in which they are tried.
 const ENDINGS: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
 
-/// Bytes from which on the interpreter's messages cut a name.
+/// The length in bytes from which the interpreter's messages cut a name.
 const CUT_NAME_BYTES: usize = 60;
-/// The module that asks a language model. It is there if scorebox finds its name in an import, because only then the
-/// script needs a grant.
+/// The module that asks a language model. scorebox provides it only if the name occurs in an import, because only then
+/// does the script need a grant.
 pub(crate) const JUDGE: &str = "scorebox:judge";
 
 /// The files of a script.
@@ -22,15 +22,15 @@ pub(crate) const JUDGE: &str = "scorebox:judge";
 pub(crate) struct Files {
     /// The name of the script itself.
     main: String,
-    /// What their authors wrote, by paths from the script's folder, with `/`.
+    /// The sources, by their paths from the script's folder, with `/`.
     files: BTreeMap<String, String>,
-    /// The JavaScript of those that are TypeScript.
+    /// The JavaScript compiled from the TypeScript files.
     #[serde(skip)]
     javascript: BTreeMap<String, String>,
 }
 
 impl Files {
-    /// Those that scorebox put into this component.
+    /// The files that scorebox stored in this component.
     pub(crate) fn of_this_component() -> Result<Files, String> {
         let content = slot::content().ok_or("this component holds no script")?;
         let files: Files = serde_json::from_slice(content)
@@ -47,12 +47,12 @@ impl Files {
         Ok(files)
     }
 
-    /// Those that are TypeScript: names and texts.
+    /// The names and sources of the TypeScript files.
     pub(crate) fn typescript(&self) -> impl Iterator<Item = (&String, &String)> {
         self.files.iter().filter(|(name, _)| name.ends_with(".ts") || name.ends_with(".mts"))
     }
 
-    /// The same with the JavaScript of those that are TypeScript, by their names.
+    /// The same files, with the JavaScript of the TypeScript files, by name.
     pub(crate) fn with_javascript(self, javascript: BTreeMap<String, String>) -> Files {
         Files { javascript, ..self }
     }
@@ -62,12 +62,12 @@ impl Files {
         &self.main
     }
 
-    /// What the author wrote in a file.
+    /// The source of a file.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
     }
 
-    /// The module that a file is; the error says why the file is not JSON, and where.
+    /// The module for a file; the error says why the file is not JSON, and where.
     pub(crate) fn module(&self, name: &str) -> Result<String, (String, Place)> {
         let text = self.text(name).unwrap_or_default();
         match (self.javascript.get(name), name.ends_with(".json")) {
@@ -82,7 +82,7 @@ impl Files {
         self.text(&place.file)?.lines().nth(place.line.checked_sub(1)?)
     }
 
-    /// The file that `specifier` means in the file `base`.
+    /// The file that `specifier` in the file `base` refers to.
     pub(crate) fn resolve(&self, base: &str, specifier: &str) -> Result<String, String> {
         if specifier == JUDGE {
             return match cfg!(feature = "judge") {
@@ -121,7 +121,7 @@ impl Files {
             })
     }
 
-    /// Where `specifier` stands in the file `base`.
+    /// The place of `specifier` in the file `base`.
     pub(crate) fn place_of_import(&self, base: &str, specifier: &str) -> Option<Place> {
         let text = self.text(base)?;
         let quoted = |quote: char| text.find(&format!("{quote}{specifier}{quote}"));
@@ -129,9 +129,9 @@ impl Files {
         Place::at(base, text, at)
     }
 
-    /// Where a file imports `name` of the file `from`, or exports it again.
+    /// The place where a file imports `name` from the file `from`, or re-exports it.
     pub(crate) fn place_of_imported(&self, name: &str, from: &str) -> Option<Place> {
-        // The script itself first: the others are seldom where its author looks.
+        // The script itself comes first: its author is less likely to look at the other files.
         let main = self.files.get_key_value(&self.main).into_iter();
         let others = self.files.iter().filter(|(file, _)| **file != self.main);
         main.chain(others).find_map(|(file, text)| {
@@ -148,15 +148,15 @@ impl Files {
     }
 }
 
-/// The module whose default export is the value of a JSON text. As JavaScript the text might mean another value.
+/// A module whose default export is the value of a JSON text. Read as JavaScript, the text might have another value.
 fn json_module(name: &str, text: &str) -> Result<String, (String, Place)> {
     let wrong = match serde_json::from_slice::<IgnoredAny>(text.as_bytes()) {
-        // A string of JSON is one of JavaScript too.
+        // A JSON string is a JavaScript string too.
         Ok(_) => return Ok(format!("export default JSON.parse({});", Json::from(text))),
         Err(wrong) => wrong,
     };
     let line = text.split('\n').nth(wrong.line().saturating_sub(1)).unwrap_or_default();
-    // The error counts bytes.
+    // The error counts columns in bytes.
     let before = line.as_bytes().get(..wrong.column().saturating_sub(1)).unwrap_or_default();
     let column = String::from_utf8_lossy(before).chars().count() + 1;
     let why = match wrong.is_eof() {
@@ -168,7 +168,7 @@ fn json_module(name: &str, text: &str) -> Result<String, (String, Place)> {
     Err((format!("the file is not valid JSON: {why}"), place))
 }
 
-/// What stands between `import` or `export` and the `from` in front of a quoted name: where it begins, itself, and the name.
+/// The text between `import` or `export` and the `from` before a quoted name: its position, the text, and the name.
 fn clauses(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
         let before = text.get(..at)?.trim_end().strip_suffix("from")?;
@@ -179,7 +179,7 @@ fn clauses(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     })
 }
 
-/// Where a clause names an export of the other file: among the names in braces; a default one in front of them.
+/// The position in a clause of an export of the other file: among the names in braces, or the default before them.
 fn place_in_clause(clause: &str, name: &str) -> Option<usize> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
     let braces = clause.find('{');
@@ -194,7 +194,7 @@ fn place_in_clause(clause: &str, name: &str) -> Option<usize> {
     in_braces.or_else(|| first.filter(|_| name == "default"))
 }
 
-/// The path `specifier` from `folder`; `None` if it leads out of the outermost folder.
+/// The path `specifier` relative to `folder`; `None` if it leads out of the outermost folder.
 fn joined(folder: &str, specifier: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in specifier.split('/') {

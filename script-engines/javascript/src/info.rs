@@ -1,4 +1,4 @@
-//! What a script says about itself with `export const info`, and what holds where it says nothing.
+//! Reads what a script says about itself in `export const info`, and provides the defaults.
 
 use rquickjs::{Array, CatchResultExt as _, Ctx, Object, Value};
 
@@ -38,7 +38,7 @@ const PARTS: [(&str, Fields); 10] = [
 /// Characters of an id.
 const ID_CHARACTERS: usize = 64;
 
-/// What holds for a script that says nothing: named after its file, it reads all of a case.
+/// The defaults for a script without `info`: named after its file, it reads all of a case.
 pub(crate) fn default_info(main: &str) -> ScorerInfo {
     let stem = main.rsplit_once('.').map_or(main, |(stem, _)| stem);
     ScorerInfo {
@@ -72,7 +72,7 @@ fn id_of(stem: &str) -> String {
     }
 }
 
-/// What the script says; the error is for its author.
+/// Reads the script's `info`; the error is for its author.
 pub(crate) fn info<'js>(
     ctx: &Ctx<'js>,
     said: &Value<'js>,
@@ -157,7 +157,7 @@ fn parts<'js>(ctx: &Ctx<'js>, list: &Array<'js>) -> Result<Fields, String> {
     Ok(fields)
 }
 
-/// The configuration with the defaults of the schema's properties where it lacks a key.
+/// The configuration, completed with the defaults that the schema has for missing keys.
 pub(crate) fn with_defaults<'js>(
     ctx: &Ctx<'js>,
     config: &Object<'js>,

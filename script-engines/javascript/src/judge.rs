@@ -1,5 +1,5 @@
-//! The module `scorebox:judge`: questions of a script to a language model, and what it answers. Knows no model and reads no
-//! verdict; scorebox asks, and ends the score where there is no answer.
+//! The module `scorebox:judge`: a script's questions to a language model, and its answers. It knows no model and reads
+//! no verdict; scorebox asks, and ends the score if there is no answer.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use self::contract::scorebox::scorer::{
 use crate::{reading, type_name::type_name};
 
 mod contract {
-    // A separate world: the other component does not import these.
+    // A separate world: the component for other scripts does not import these.
     wit_bindgen::generate!({
         path: "../../wit/0.1.0",
         inline: "
@@ -34,15 +34,15 @@ mod contract {
 const QUESTION_KEYS: [&str; 8] =
     ["prompt", "system", "messages", "schema", "model", "temperature", "maxOutputTokens", "sample"];
 const MESSAGE_KEYS: [&str; 2] = ["role", "text"];
-/// Characters of an answer that are shown where it cannot be read.
+/// How much of an answer that cannot be read is shown, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
 thread_local! {
-    /// Whether a score is computed: at other times nobody is there to ask.
+    /// Whether a score is being computed: only then can the host answer.
     static MAY_ASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on a score is computed, so a script may ask.
+/// Allows questions from now on, because a score is being computed.
 pub(crate) fn allow() {
     MAY_ASK.set(true);
 }
@@ -111,7 +111,7 @@ fn embed<'js>(ctx: Ctx<'js>, texts: Opt<Value<'js>>, model: Opt<Value<'js>>) -> 
     Ok(list)
 }
 
-/// Ends the score whatever `why` is: an exception could be caught.
+/// Ends the score, whatever `why` is: an exception could be caught.
 fn unreadable<'js>(ctx: Ctx<'js>, why: Opt<Value<'js>>) -> Result<()> {
     must_be_in_a_score(&ctx, "unreadable")?;
     let why = match why.0.filter(is_given) {
@@ -137,7 +137,8 @@ fn must_be_in_a_score(ctx: &Ctx<'_>, function: &str) -> Result<()> {
     }
 }
 
-/// A question. What it inherits is no part of it: what a case left on a prototype must not choose the model.
+/// Reads a question. Inherited properties do not count, so that what a case left on a prototype cannot choose the
+/// model.
 fn request<'js>(ctx: &Ctx<'js>, question: Option<Value<'js>>, path: &str) -> Result<Request> {
     let mut request = Request {
         system: None,
@@ -198,7 +199,7 @@ fn message<'js>(ctx: &Ctx<'js>, message: &Value<'js>, path: &str) -> Result<Mess
     Ok(Message { role, text })
 }
 
-/// What a model answered.
+/// The model's answer as an object.
 fn answer<'js>(ctx: &Ctx<'js>, response: Response) -> Result<Object<'js>> {
     let usage = Object::new(ctx.clone())?;
     let counts = [
@@ -221,7 +222,7 @@ fn answer<'js>(ctx: &Ctx<'js>, response: Response) -> Result<Object<'js>> {
     Ok(answer)
 }
 
-/// `answer.json()`: the JSON of an answer. Ends the score as `judge-unreadable` where there is none, or more than one.
+/// `answer.json()`: the JSON of an answer. Ends the score as `judge-unreadable` if there is none, or more than one.
 fn json<'js>(ctx: Ctx<'js>, answer: This<Value<'js>>) -> Result<Value<'js>> {
     let property = |key: &str| match answer.0.as_object() {
         Some(answer) => answer.get::<_, Value<'js>>(key),
@@ -248,7 +249,7 @@ struct Own<'js, 'p> {
 }
 
 impl<'js, 'p> Own<'js, 'p> {
-    /// Those of `value`, which must have no others than the `known` ones.
+    /// The properties of `value`, which must not have any but the `known` ones.
     fn of(
         ctx: &Ctx<'js>,
         value: &Value<'js>,
@@ -270,7 +271,7 @@ impl<'js, 'p> Own<'js, 'p> {
         Ok(Own { ctx: ctx.clone(), object: object.clone(), keys, path })
     }
 
-    /// A property that is there and neither `undefined` nor `null`.
+    /// A property that is present and neither `undefined` nor `null`.
     fn get(&self, key: &str) -> Result<Option<Value<'js>>> {
         if !self.keys.iter().any(|own| own == key) {
             return Ok(None);

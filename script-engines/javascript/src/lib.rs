@@ -1,17 +1,17 @@
-//! A scorer that is a script: an ES module in JavaScript or TypeScript, which scorebox puts into this component's memory.
-//! The script is evaluated once, in `configure`, and every score starts from what that leaves. Knows no files and no
-//! network.
+//! Runs a scorer that is a script: an ES module in JavaScript or TypeScript, which scorebox stores in this component's
+//! memory. The script is evaluated once, in `configure`, and every score starts from the memory that this leaves. It
+//! has no access to files or the network.
 //!
-//! - `slot`: where the script stands in this component.
-//! - `files`: the script and the files that it imports; which import means which file. `place`: where in one of them.
-//! - `typescript`: takes types away.
+//! - `slot`: where the script is stored in this component.
+//! - `files`: the script and the files that it imports; which import means which file. `place`: a place in one of them.
+//! - `typescript`: removes types.
 //! - `script`: evaluates the script, and calls its functions.
-//! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do,
-//!   and `reading`, the JSON of what it answers.
+//! - `console`: what it logs; in the component for scripts that ask a language model, `judge`: the module with which
+//!   they ask, and `reading`: the JSON of its answers.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
-//! - `complaint`: its errors, with file, line and column; `thrown`: what it threw that is not an Error, and where; `type_name`: what
-//!   a value is.
-//! - `promises`: what its promises come to; `text`: its texts; `memory`: its memory, and whether there is no more.
+//! - `complaint`: its errors, with file, line and column; `thrown`: what it threw that is not an Error, and where;
+//!   `type_name`: the kind of a value.
+//! - `promises`: the results of its promises; `text`: its texts; `memory`: its memory, and whether it ran out.
 
 mod answer;
 mod case;
@@ -58,7 +58,7 @@ thread_local! {
     static SCRIPT: RefCell<Option<Script>> = const { RefCell::new(None) };
 }
 
-/// A script's clock stands still, so that a score is the same every time.
+/// A script's clock does not advance, so that a score is the same every time.
 #[unsafe(no_mangle)]
 #[expect(unsafe_code, reason = "QuickJS asks for the time by this name")]
 extern "C" fn __rquickjs_host_now_us() -> f64 {
@@ -66,7 +66,7 @@ extern "C" fn __rquickjs_host_now_us() -> f64 {
 }
 
 impl Scoring for Component {
-    /// What is wrong with the script is said by `configure`, which can.
+    /// Errors in the script are reported by `configure`, because `describe` cannot return one.
     fn describe() -> ScorerInfo {
         let files = read_files();
         let name = files.as_ref().map_or("", |files| files.main());

@@ -1,29 +1,29 @@
-//! Memory for the interpreter, from the C library that it is linked with; remembers whether there once was none. Sets no limit:
-//! scorebox does.
+//! Memory for the interpreter, from the C library that it is linked with; also remembers whether memory ran out. It
+//! sets no limit: scorebox does.
 
 use std::{cell::Cell, ffi::c_void};
 
 use rquickjs::{CaughtError, Error, Runtime, allocator::Allocator};
 
-/// Bytes that a script may allocate, beyond what was in use when it began, before the interpreter looks for cycles of objects
-/// that nothing refers to. Most scores stay below it, and what they leave is dropped with the sandbox.
+/// How many bytes a script may allocate, beyond what was in use when it began, before the interpreter looks for cycles
+/// of unreachable objects. Most scores stay below it, and what they leave is dropped with the sandbox.
 const COLLECTED_BYTES: usize = 16 << 20;
 /// Bytes of a page of WebAssembly's memory.
 #[cfg(target_arch = "wasm32")]
 const PAGE_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Whether something was asked for that there was no memory for.
+    /// Whether an allocation failed.
     static WAS_REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Forgets what was refused so far.
+/// Forgets past failures.
 pub(crate) fn forget() {
     WAS_REFUSED.set(false);
 }
 
-/// Whether a script ended because there was no more memory. Where the interpreter cannot allocate its error either, it throws
-/// null, gives the error another message, or settles no promise.
+/// Whether a script ended because memory ran out. If the interpreter cannot allocate its error either, it throws null,
+/// gives the error another message, or settles no promise.
 pub(crate) fn ran_out(error: &CaughtError<'_>) -> bool {
     WAS_REFUSED.get()
         && match error {
@@ -37,7 +37,7 @@ pub(crate) fn ran_out(error: &CaughtError<'_>) -> bool {
         }
 }
 
-/// Begins to look for cycles once so many bytes more are in use than now.
+/// Makes the interpreter look for cycles once this many more bytes are in use than now.
 pub(crate) fn collect_from_now(runtime: &Runtime) {
     #[cfg(target_arch = "wasm32")]
     let used = core::arch::wasm32::memory_size(0) * PAGE_BYTES;
@@ -46,11 +46,11 @@ pub(crate) fn collect_from_now(runtime: &Runtime) {
     runtime.set_gc_threshold(used.saturating_add(COLLECTED_BYTES));
 }
 
-/// A block of so many bytes as it is; remembers if there is none.
+/// Returns the block unchanged; remembers if the allocation failed.
 pub(crate) fn remembered(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() {
         WAS_REFUSED.set(true);
-        // The C library asks nobody for more than this, but scorebox names only what it refused itself.
+        // The C library never requests more than this, but scorebox reports only the requests that it refused itself.
         #[cfg(target_arch = "wasm32")]
         if isize::try_from(size.saturating_add(PAGE_BYTES)).is_err() {
             core::arch::wasm32::memory_grow(0, size.div_ceil(PAGE_BYTES));
@@ -70,20 +70,20 @@ unsafe extern "C" {
     fn malloc_usable_size(block: *mut c_void) -> usize;
 }
 
-/// The C library's allocator. Without it the interpreter does not know how large a block is on this target, and counts only
-/// small ones before it looks for cycles.
+/// The C library's allocator. Without it, the interpreter does not know the size of a block on this target, and counts
+/// only small blocks before it looks for cycles.
 pub(crate) struct Remembering;
 
-// SAFETY: these are the functions that the trait describes.
+// SAFETY: these functions do what the trait requires.
 #[expect(unsafe_code, reason = "the interpreter wants an allocator in C's manner")]
 unsafe impl Allocator for Remembering {
     fn alloc(&mut self, size: usize) -> *mut u8 {
-        // SAFETY: any size may be asked for.
+        // SAFETY: any size may be requested.
         remembered(unsafe { malloc(size) }.cast(), size)
     }
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
-        // SAFETY: any size may be asked for.
+        // SAFETY: any size may be requested.
         remembered(unsafe { calloc(count, size) }.cast(), count.saturating_mul(size))
     }
 

@@ -1,4 +1,4 @@
-//! A place in one of the files of a script. Knows no files.
+//! A place in one of the files of a script. It knows no files.
 
 /// A place in one of the files.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place so many bytes into the text of a file.
+    /// The place at a byte offset in the text of a file.
     pub(crate) fn at(file: &str, text: &str, at: usize) -> Option<Place> {
         let before = text.get(..at)?;
         Some(Place {

@@ -1,22 +1,22 @@
-//! The JSON of a model's answer: the only one in it, outside of a draft and of a quotation. Reads an answer as the built-in
-//! scorers do (`sdk/rust/judges/src/reading`); `python/asking.py` has the same rules.
+//! Finds the JSON of a model's answer: the only one in it, outside drafts and quotations. It reads an answer as the
+//! built-in scorers do (`sdk/rust/judges/src/reading`); `python/asking.py` has the same rules.
 //!
-//! A judge may quote what it judges, and an output may hold a false verdict. So of several values none is picked, and one
-//! that may be a quotation is not read. What a value means is up to the script.
+//! A judge may quote what it judges, and an output may contain a false verdict. So if there are several values, none is
+//! picked, and one that may be a quotation is not read. What a value means is up to the script.
 
 use std::{borrow::Cow, ops::Range};
 
 use serde_json::Value;
 
 /// The most bytes of an answer that are read.
-const MOST_ANSWER_BYTES: usize = 256 << 10;
-/// How many places of an answer are tried as the beginning of JSON.
-const MOST_STARTS: usize = 64;
-/// Between these a model drafts its answer.
+const MAX_ANSWER_BYTES: usize = 256 << 10;
+/// How many positions of an answer are tried as the beginning of JSON.
+const MAX_STARTS: usize = 64;
+/// The tags between which a model drafts its answer.
 const DRAFTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
-/// What is left of a tag around a draft if the draft cannot be told from the answer.
+/// The start of a tag that is left if the draft cannot be separated from the answer.
 const TAGS: [&str; 2] = ["<think", "</think"];
-/// What the words before a value end with if the value is what they announce, such as `My verdict:`.
+/// How the words before a value end if they announce it, such as `My verdict:`.
 const LABELS: [&str; 14] = [
     "answer",
     "choice",
@@ -33,7 +33,7 @@ const LABELS: [&str; 14] = [
     "verdict",
     "winner",
 ];
-/// The only other words that may stand there.
+/// The only other words that may be in a label.
 const LEADS: [&str; 15] = [
     "final",
     "hence",
@@ -51,8 +51,8 @@ const LEADS: [&str; 15] = [
     "thus",
     "total",
 ];
-/// The most bytes of a label.
-const MOST_LABEL: usize = 80;
+/// The longest label, in bytes.
+const MAX_LABEL: usize = 80;
 
 const DRAFT: &str = "the answer is a draft";
 const NO_JSON: &str = "the answer has none";
@@ -62,14 +62,14 @@ const SEVERAL: &str = "the answer has several values in it that differ";
 const TOO_MANY: &str = "the answer has too many brackets in it";
 const UNFINISHED: &str = "that of the answer is not closed";
 
-/// A value, and its text as strict JSON has it.
+/// A value, and its text as strict JSON.
 struct Json<'a> {
     value: Value,
     text: Cow<'a, str>,
 }
 
 impl Json<'_> {
-    /// Whether an object in it has a key twice: which of the two counts is open.
+    /// Whether an object in it has a key twice: it is unclear which of the two counts.
     fn has_key_twice(&self) -> bool {
         keys(&self.value) != keys_written(&self.text)
     }
@@ -78,20 +78,20 @@ impl Json<'_> {
 /// A value in an answer.
 struct Found<'a> {
     json: Json<'a>,
-    /// Where it stands.
+    /// Its position.
     bytes: Range<usize>,
-    /// Whether it stands apart, and not within a sentence or other brackets.
+    /// Whether it is set apart, and not within a sentence or other brackets.
     stands_apart: bool,
 }
 
-/// The text of the only JSON of an answer; `is_whole` says that nothing of the answer was cut off.
+/// The text of the only JSON in an answer; `is_whole` says that the answer was not cut off.
 ///
 /// # Errors
 /// Why there is none.
 pub(crate) fn only_json(answer: &str, is_whole: bool) -> Result<Cow<'_, str>, String> {
     let bytes = answer.len();
-    if bytes > MOST_ANSWER_BYTES {
-        return Err(format!("the answer has {bytes} bytes; the limit is {MOST_ANSWER_BYTES}"));
+    if bytes > MAX_ANSWER_BYTES {
+        return Err(format!("the answer has {bytes} bytes; the limit is {MAX_ANSWER_BYTES}"));
     }
     let text = after_draft(answer).ok_or(DRAFT)?;
     let found = match whole(text, is_whole) {
@@ -104,7 +104,7 @@ pub(crate) fn only_json(answer: &str, is_whole: bool) -> Result<Cow<'_, str>, St
     }
 }
 
-/// What follows the draft of an answer, if there is one. Some servers leave out the tag before it.
+/// The text after the draft of an answer, if there is one. Some servers leave out the opening tag.
 fn after_draft(answer: &str) -> Option<&str> {
     let mut text = answer.trim();
     let mut has_draft = false;
@@ -112,7 +112,7 @@ fn after_draft(answer: &str) -> Option<&str> {
         text = text.get(open.len()..)?.split_once(close)?.1.trim_start();
         has_draft = true;
     }
-    // JSON may write about tags.
+    // JSON may contain the tags as text.
     if has_draft || text.starts_with(['{', '[', '`']) {
         return Some(text);
     }
@@ -120,14 +120,14 @@ fn after_draft(answer: &str) -> Option<&str> {
     Some(rest.map_or(text, |(_, rest)| rest.trim_start()))
 }
 
-/// The whole text as JSON, in a fence or not. A number or a text that is cut off is JSON too, so those count only if nothing
-/// is.
+/// The whole text as JSON, in a fence or not. A number or a text that is cut off is JSON too, so these count only if
+/// the answer is complete.
 fn whole(text: &str, is_whole: bool) -> Option<Json<'_>> {
     let json = parsed(text).or_else(|| parsed(unfenced(text)?))?;
     Some(json).filter(|json| is_whole || json.value.is_object() || json.value.is_array())
 }
 
-/// What stands in the fence that is the whole text.
+/// The content of a fence that encloses the whole text.
 fn unfenced(text: &str) -> Option<&str> {
     let block = text.strip_prefix("```")?.strip_suffix("```")?;
     // The first line of a block may name its language.
@@ -142,7 +142,7 @@ fn unfenced(text: &str) -> Option<&str> {
 fn outermost(text: &str) -> Result<Vec<Found<'_>>, &'static str> {
     let mut found = Vec::new();
     let (mut at, mut within) = (0, 0);
-    for _ in 0..MOST_STARTS {
+    for _ in 0..MAX_STARTS {
         let Some(start) = next_bracket(text, at) else { return Ok(found) };
         let rest = text.get(start..).unwrap_or_default();
         let closed = balanced(rest);
@@ -165,7 +165,7 @@ fn next_bracket(text: &str, from: usize) -> Option<usize> {
     text.get(from..)?.find(['{', '[']).map(|offset| from + offset)
 }
 
-/// From the bracket at the beginning to the one that closes it.
+/// The text from the opening bracket to the one that closes it.
 fn balanced(text: &str) -> Option<&str> {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -187,13 +187,14 @@ fn balanced(text: &str) -> Option<&str> {
     None
 }
 
-/// Whether a text begins as JSON with something in it does; brackets in prose do not.
+/// Whether a text begins as JSON with content does; brackets in prose do not.
 fn begins_json(text: &str) -> bool {
     let (is_list, inside) = (text.starts_with('['), text.get(1..).unwrap_or_default().trim_start());
     inside.starts_with('"') || (is_list && inside.starts_with(['{', '[']))
 }
 
-/// The text as JSON; models often break lines inside of strings, where JSON wants `\n`.
+/// The text as JSON; models often write line breaks inside strings, where JSON requires `
+/// `.
 fn parsed(text: &str) -> Option<Json<'_>> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(Json { value, text: Cow::Borrowed(text) });
@@ -229,7 +230,7 @@ fn with_escaped_breaks(text: &str) -> String {
     escaping
 }
 
-/// Whether a tag of a draft stands in a text, outside of its values: JSON may write about tags.
+/// Whether a text contains the tag of a draft outside its values: JSON may contain the tags as text.
 fn has_tag_beside(text: &str, found: &[Found<'_>]) -> bool {
     let starts = found.iter().map(|found| found.bytes.start).chain([text.len()]);
     let ends = [0].into_iter().chain(found.iter().map(|found| found.bytes.end));
@@ -237,7 +238,7 @@ fn has_tag_beside(text: &str, found: &[Found<'_>]) -> bool {
     between.any(|words| TAGS.iter().any(|tag| words.contains(tag)))
 }
 
-/// The only value. Brackets around numbers, such as `[1]`, are a mark in prose where there is another value.
+/// The only value. Brackets around numbers, such as `[1]`, are a mark in prose if there is another value.
 fn only(found: Vec<Found<'_>>) -> Result<Cow<'_, str>, &'static str> {
     let is_mark = |found: &Found<'_>| !found.json.text.contains(['{', '"']);
     let (marks, values): (Vec<_>, Vec<_>) = found.into_iter().partition(is_mark);
@@ -256,7 +257,7 @@ fn only(found: Vec<Found<'_>>) -> Result<Cow<'_, str>, &'static str> {
     stands_apart.then_some(only.json.text).ok_or(QUOTED)
 }
 
-/// How many keys the objects of a value have.
+/// The number of keys in the objects of a value.
 fn keys(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(keys).sum(),
@@ -265,7 +266,7 @@ fn keys(value: &Value) -> usize {
     }
 }
 
-/// How many keys stand in JSON: as many as colons outside of its texts.
+/// The number of keys that JSON contains as written: the colons outside its texts.
 fn keys_written(json: &str) -> usize {
     let (mut keys, mut in_text, mut escaped) = (0, false, false);
     for byte in json.bytes() {
@@ -280,8 +281,8 @@ fn keys_written(json: &str) -> usize {
     keys
 }
 
-/// Whether a value ends the text, or has its lines for itself and begins the text or follows a label. Between other words it may
-/// be a quotation that they introduce and comment on.
+/// Whether a value ends the text, or is on separate lines and begins the text or follows a label. Between other words
+/// it may be a quotation that they introduce and comment on.
 fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
     let before = text.get(..bytes.start).unwrap_or_default();
     let after = text.get(bytes.end..).unwrap_or_default();
@@ -297,7 +298,7 @@ fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
     begins_line && ends_line && is_own
 }
 
-/// Whether a letter is around words in Markdown.
+/// Whether a character is one of Markdown's marks around words.
 fn is_mark(letter: char) -> bool {
     letter.is_whitespace() || "*_`#-.".contains(letter)
 }
@@ -320,7 +321,7 @@ fn ends_in_label(words: &str) -> bool {
     line.trim_matches(is_mark).strip_suffix(':').is_some_and(is_label)
 }
 
-/// Whether words announce a value: a heading, a short sentence, or one at the end of others.
+/// Whether words announce a value: a heading, a short sentence, or one that ends a longer text.
 fn is_label(words: &str) -> bool {
     let is_around = |letter: char| letter.is_whitespace() || "*_`#".contains(letter);
     let Some(words) = last_sentence(words.trim_end_matches(is_around)) else { return false };
@@ -343,9 +344,9 @@ fn is_label(words: &str) -> bool {
     is_any(&LABELS, last)
 }
 
-/// What follows the last end of a sentence, unless it is too long for a label.
+/// The text after the last end of a sentence, unless it is too long for a label.
 fn last_sentence(words: &str) -> Option<&str> {
     let end = [". ", "! ", "? "].into_iter().filter_map(|end| words.rfind(end)).max();
     let sentence = end.map_or(Some(words), |end| words.get(end + 2..))?;
-    Some(sentence).filter(|sentence| sentence.len() <= MOST_LABEL)
+    Some(sentence).filter(|sentence| sentence.len() <= MAX_LABEL)
 }

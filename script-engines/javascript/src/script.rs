@@ -1,4 +1,4 @@
-//! A script in the interpreter: evaluated once, then asked for scores.
+//! A script in the interpreter: evaluated once, then called for each score.
 
 use std::rc::Rc;
 
@@ -24,12 +24,12 @@ use crate::{
     type_name::type_name,
 };
 
-/// Bytes of stack that a script may use. Calls take more of the host's stack, which is not counted here, than of this
-/// one: so much of this one that in most recursions it ends first, with an error that names the line.
+/// How many bytes of stack a script may use. Calls use more of the host's stack, which is not counted here, than of
+/// this one. With this size, this stack ends first in most recursions, with an error that names the line.
 pub(crate) const STACK_BYTES: usize = 112 << 10;
 
-/// What a script has besides the language: an error that says that the case is what is wrong; and promises, maps and sets are no part of
-/// JSON, which would have `{}` in place of what nobody awaited and of all that is in them.
+/// Globals that a script has in addition to the language: an error that blames the case, and conversions of promises,
+/// maps and sets to JSON that fail, because JSON would have `{}` in place of them.
 const PRELUDE: &str = "\
 globalThis.InvalidInput = class InvalidInput extends Error {};
 InvalidInput.prototype.name = 'InvalidInput';
@@ -114,7 +114,7 @@ impl Script {
                 .map_err(|error| Complaint::of(error, None).into_text())
         })?;
         self.config = Some(config);
-        // What every score begins with is not to be looked through in each.
+        // What every score begins with must not be searched for cycles in each of them.
         memory::collect_from_now(self.context.runtime());
         Ok(self)
     }

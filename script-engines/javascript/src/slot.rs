@@ -1,12 +1,13 @@
-//! Where the script stands in this component: room in its memory that scorebox fills when it makes a component of a
-//! script, and which it finds by a mark. What is in it is read by `files`.
+//! Where the script is stored in this component: room in its memory that scorebox finds by a mark, and fills when it
+//! makes a component from a script. `files` reads the content.
 
 use std::cell::UnsafeCell;
 
-/// Bytes of the script and the files that it imports, written as `files` reads them, behind a length of four bytes.
+/// The size in bytes for the script and the files that it imports, in the form that `files` reads, after a length of
+/// four bytes.
 const ROOM_BYTES: usize = 1 << 20;
 
-/// Written to before anything runs, so it is no constant.
+/// Written to before anything runs, so it is not a constant.
 #[repr(C, align(8))]
 struct Room(UnsafeCell<[u8; ROOM_BYTES]>);
 
@@ -14,7 +15,7 @@ struct Room(UnsafeCell<[u8; ROOM_BYTES]>);
 #[expect(unsafe_code, reason = "a static that is no constant")]
 unsafe impl Sync for Room {}
 
-/// Says where the room is. scorebox looks for the mark, and writes to where `room` points.
+/// Says where the room is. scorebox looks for the mark, and writes to the address in `room`.
 #[repr(C)]
 struct Slot {
     mark: [u8; 32],
@@ -28,7 +29,7 @@ static ROOM: Room = Room(UnsafeCell::new([0; ROOM_BYTES]));
 static SLOT: Slot =
     Slot { mark: *b"scorebox: room for a script (1)\n", room: &ROOM, bytes: ROOM_BYTES };
 
-/// What scorebox put there; `None` if it put nothing there.
+/// What scorebox stored; `None` if it stored nothing.
 pub(crate) fn content() -> Option<&'static [u8]> {
     let slot: &'static Slot = std::hint::black_box(&SLOT);
     // SAFETY: nothing writes to the room while the component runs.

@@ -1,18 +1,19 @@
-//! Texts of the interpreter, which may have half of a surrogate pair, as texts of Rust, which have U+FFFD in its place.
+//! Converts texts of the interpreter, which may contain half a surrogate pair, to Rust texts, which have U+FFFD in its
+//! place.
 
 use std::slice;
 
 use rquickjs::{Ctx, Exception, Function, Result, String as JsString, Value};
 
-/// Bytes of half of a surrogate pair as the interpreter writes it, which are as many as U+FFFD has.
+/// The length of half a surrogate pair as the interpreter writes it, in bytes; U+FFFD has the same length.
 const HALF_BYTES: usize = "\u{fffd}".len();
-/// Bytes of an escape in JSON: `\ud83d`.
+/// The length of an escape in JSON such as `\ud83d`, in bytes.
 const ESCAPE_BYTES: usize = 6;
 
-/// A text.
+/// Converts a text.
 pub(crate) fn of(text: JsString<'_>) -> Result<String> {
     let text = text.to_cstring()?;
-    // SAFETY: the pointer leads to so many bytes, which live as long as `text`.
+    // SAFETY: the pointer is valid for this many bytes, which live as long as `text`.
     #[expect(unsafe_code, reason = "the bytes may be no UTF-8, which `as_str` takes for granted")]
     let bytes = unsafe { slice::from_raw_parts(text.as_ptr().cast::<u8>(), text.len()) };
     Ok(match std::str::from_utf8(bytes) {
@@ -27,10 +28,11 @@ pub(crate) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Stri
     Ok(Some(without_halves(of(json)?)))
 }
 
-/// A value as JSON that says what the value is: a number that is not finite, in whose place JSON has `null`, is an error.
+/// A value as JSON, if JSON can express it: a number that is not finite is an error, because JSON would have `null` in
+/// its place.
 pub(crate) fn exact_json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<String>> {
     let written = json(ctx, value.clone())?;
-    // Most have none, and a function that sees every value costs fuel.
+    // Most values have none, and a function that sees every value costs fuel.
     if written.as_ref().is_some_and(|json| json.contains("null")) {
         let finite = Function::new(ctx.clone(), must_be_finite)?;
         ctx.json_stringify_replacer(value, finite)?;
@@ -48,7 +50,7 @@ fn must_be_finite<'js>(ctx: Ctx<'js>, _key: Value<'js>, value: Value<'js>) -> Re
     }
 }
 
-/// JSON in which no escape is half of a surrogate pair.
+/// JSON in which no escape is half a surrogate pair.
 fn without_halves(json: String) -> String {
     let mut whole = String::new();
     let (mut copied, mut from) = (0, 0);
@@ -74,13 +76,13 @@ fn without_halves(json: String) -> String {
     whole
 }
 
-/// Half of a surrogate pair.
+/// Half a surrogate pair.
 enum Half {
     First,
     Second,
 }
 
-/// The half whose escape JSON begins with.
+/// The half whose escape the JSON begins with.
 fn half(json: &[u8]) -> Option<Half> {
     match json {
         [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => {
@@ -91,7 +93,7 @@ fn half(json: &[u8]) -> Option<Half> {
     }
 }
 
-/// UTF-8 of bytes in which halves stand as if they were characters.
+/// The UTF-8 text of bytes in which halves are encoded as if they were characters.
 fn whole(mut bytes: Vec<u8>) -> String {
     for at in 0..bytes.len() {
         if let Some(half @ [0xed, 0xa0..=0xbf, _]) = bytes.get_mut(at..at + HALF_BYTES) {

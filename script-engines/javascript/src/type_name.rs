@@ -1,8 +1,8 @@
-//! What a value of a script is, in a few words. Shows nothing of the value itself.
+//! Describes the kind of a script's value in a few words. It shows nothing of the value itself.
 
 use rquickjs::Value;
 
-/// What a value is, in a few words.
+/// The kind of a value, in a few words.
 pub(crate) fn type_name(value: &Value<'_>) -> &'static str {
     if value.is_undefined() {
         "undefined"

@@ -1,5 +1,6 @@
-//! TypeScript to JavaScript: takes types away and leaves what stays at its line and column. Done by sucrase, which is
-//! itself JavaScript (`typescript/`), in an interpreter of which nothing stays in memory. Checks no types.
+//! Compiles TypeScript to JavaScript: removes the types, and leaves the rest at its line and column. sucrase does it,
+//! which is itself JavaScript (`typescript/`), in a separate interpreter of which nothing stays in memory. It checks no
+//! types.
 
 use std::{alloc::Layout, collections::BTreeMap, mem};
 
@@ -10,12 +11,12 @@ use rquickjs::{
 
 use crate::{complaint::Complaint, files::Files, memory, place::Place};
 
-/// Bytes of stack for it: more than a script has, because it only calls functions of its own.
+/// The stack size in bytes: more than a script has, because it calls only its own functions.
 const STACK_BYTES: usize = 176 << 10;
 
 const STRIPPER: &str = include_str!("../typescript/strip.bundle.js");
 
-/// The files with the JavaScript of those that are TypeScript; the error names the place and shows the line.
+/// The files, with the JavaScript of those that are TypeScript; the error names the place and shows the line.
 pub(crate) fn strip(files: Files) -> Result<Files, String> {
     let javascript = javascript(&files)?;
     Ok(files.with_javascript(javascript))
@@ -48,7 +49,7 @@ fn javascript(files: &Files) -> Result<BTreeMap<String, String>, String> {
     })
 }
 
-/// A syntax error in the stripper's words, which end with its place: `Unexpected token (3:5)`.
+/// A syntax error in sucrase's words, which end with its place: `Unexpected token (3:5)`.
 fn refused(error: CaughtError<'_>, name: &str) -> Complaint {
     if memory::ran_out(&error) {
         Complaint::new(format!("out of memory while types are taken away from {name}"), None)
@@ -71,11 +72,10 @@ fn refused(error: CaughtError<'_>, name: &str) -> Complaint {
     Complaint::new(format!("SyntaxError: {text}"), place())
 }
 
-/// An allocator that leaves zeros where something was, so that the image that every score starts from holds nothing of
-/// it.
+/// An allocator that zeroes freed memory, so that the image that every score starts from contains none of it.
 struct Erasing;
 
-/// In front of each block stands its size.
+/// The size of a block is stored before it.
 const HEADER_BYTES: usize = 8;
 
 impl Erasing {
@@ -84,14 +84,14 @@ impl Erasing {
     }
 }
 
-// SAFETY: blocks come from the global allocator with room for their size in front, aligned to 8 bytes.
+// SAFETY: blocks come from the global allocator with room for their size before them, aligned to 8 bytes.
 #[expect(unsafe_code, reason = "the interpreter wants an allocator in C's manner")]
 unsafe impl Allocator for Erasing {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         let Some(layout) = Erasing::layout(size) else {
             return memory::remembered(std::ptr::null_mut(), size);
         };
-        // SAFETY: the layout has the header's size at least.
+        // SAFETY: the layout is at least as large as the header.
         unsafe {
             let block = memory::remembered(std::alloc::alloc_zeroed(layout), size);
             if block.is_null() {
@@ -110,7 +110,7 @@ unsafe impl Allocator for Erasing {
     }
 
     unsafe fn dealloc(&mut self, place: *mut u8) {
-        // SAFETY: `place` is from `alloc`, so its size stands in front of it, and the layout is the same again.
+        // SAFETY: `place` is from `alloc`, so its size is stored before it, and the layout is the same.
         unsafe {
             let block = place.sub(HEADER_BYTES);
             let size = block.cast::<usize>().read();
@@ -127,7 +127,7 @@ unsafe impl Allocator for Erasing {
         }
         let moved = self.alloc(size);
         if !moved.is_null() {
-            // SAFETY: both blocks have as many bytes as the shorter one.
+            // SAFETY: both blocks are at least as long as the shorter one.
             unsafe {
                 let before = Erasing::usable_size(place);
                 moved.copy_from_nonoverlapping(place, before.min(size));

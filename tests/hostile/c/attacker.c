@@ -1,6 +1,6 @@
-// For tests: a scorer in C that attacks in the ways that this language has, one at a time, as its
-// configuration says: {"score": "spin"}, {"configure": "spin"}. It attacks where the case's output is
-// a text that begins with `attack`, and behaves otherwise. How it is built says README.md.
+// For tests: a scorer in C that attacks in the ways that this language has, one at a time, as its configuration says:
+// {"score": "spin"}, {"configure": "spin"}. It attacks if the case's output is a text that begins with `attack`, and
+// behaves otherwise. README.md says how it is built.
 
 #include "contract.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What `configure` was told to do, and what `score` shall do.
+/// The orders for `configure` and for `score`.
 static char order_of_configure[64], order_of_score[64];
 
-/// What `describe` is to do, which is given no configuration: the tests overwrite `behave`.
+/// The order for `describe`, which gets no configuration: the tests overwrite `behave`.
 static volatile char order_of_describe[64] = "order of describe: behave";
 
-/// What the compiler must not know.
+/// Zero, which the compiler must not know.
 static volatile int nothing = 0;
 static volatile size_t sink;
 
@@ -32,7 +32,7 @@ static scored *answer_with_bytes(const void *reason, size_t length) {
     return &answer;
 }
 
-/// `words` with a number behind.
+/// `words`, followed by a number.
 static scored *answer_with_number(const char *words, long long number) {
     static char text[128], digits[24];
     char *digit = digits + sizeof digits - 1;
@@ -49,7 +49,7 @@ static size_t memory_bytes(void) { return __builtin_wasm_memory_size(0) << 16; }
 // Crashes that other languages do not have.
 
 static scored *read_null(void) {
-    // In WebAssembly there is something at address 0.
+    // In WebAssembly there is readable memory at address 0.
     return answer_with_number("at address 0 is ", *(volatile int *)(uintptr_t)nothing);
 }
 
@@ -94,7 +94,7 @@ static scored *unreachable(void) { __builtin_trap(); }
 
 static scored *call_abort(void) { abort(); }
 
-// Functions that are called as what they are not.
+// Calling functions as something that they are not.
 
 typedef double (*of_a_number)(double);
 typedef scored *(*of_nothing)(void);
@@ -118,7 +118,7 @@ static scored *the_wanted_one(void) { return answer_with("called what it was mea
 static scored *the_other_one(void) { return answer_with("called another function of its own"); }
 
 static scored *overwrite_a_function_pointer(void) {
-    // Nobody but the scorer itself is at the other end.
+    // Nothing but the scorer itself reads this.
     struct {
         char name[8];
         volatile of_nothing function;
@@ -186,13 +186,13 @@ __attribute__((noinline)) static int smash(char *volatile buffer) {
 }
 
 static scored *smash_the_stack(void) {
-    // Where to return to is not in this memory.
+    // The return address is not in this memory.
     char buffer[16];
     char *volatile place = buffer;
     return answer_with_number("came back all the same: ", smash(place));
 }
 
-/// Large enough that the stack in memory ends long before WebAssembly's.
+/// Large enough that the stack in memory ends long before WebAssembly's own.
 #define FRAME 4096
 
 __attribute__((noinline)) static int descend(int levels) {
@@ -206,7 +206,7 @@ static scored *recurse(void) { return answer_with_number("came back with ", desc
 static char data[8 * FRAME];
 
 static scored *recurse_into_data(void) {
-    // Elsewhere the stack lies below all data, and its end is the end of memory; so it is moved.
+    // Elsewhere the stack is below all data and ends at the end of memory; so it is moved.
     char *stack;
     __asm__ volatile(".globaltype __stack_pointer, i32\n"
                      "global.get __stack_pointer\n"
@@ -264,7 +264,7 @@ static scored *allocate_until_refused(void) {
     return answer_with("lives without more memory");
 }
 
-// Memory that was not written, and texts that are none.
+// Memory that was not written, and texts that are not valid.
 
 static scored *answer_uninitialised(void) {
     char *volatile block = malloc(64);
@@ -274,7 +274,7 @@ static scored *answer_uninitialised(void) {
     return answer_with_bytes(again, 64);
 }
 
-/// What is left of other sandboxes in this one's memory, and leaves something itself.
+/// Looks for what other sandboxes left in this one's memory, and leaves something itself.
 static scored *look_for_leftovers(void) {
     const size_t size = 8 << 20;
     size_t before = memory_bytes();
@@ -372,7 +372,7 @@ typedef struct {
     of_nothing act;
 } deed;
 
-/// Those that attack elsewhere behave in `score`.
+/// Attacks on other exports behave in `score`.
 static const deed deeds[] = {
     {"behave", behave},
     {"read-null", read_null},
@@ -443,7 +443,7 @@ static scored *act(const char *word) {
 
 static bool ordered(const char *word) { return strcmp(order_of_score, word) == 0; }
 
-/// The word behind `"key":"`, if there is one; the engine writes JSON without spaces.
+/// The word after `"key":"`, if there is one; the engine writes JSON without spaces.
 static void find(char *order, size_t room, const char *key, string json) {
     size_t length = strlen(key);
     for (size_t i = 0; i + length < json.length; i++) {
@@ -456,11 +456,11 @@ static void find(char *order, size_t room, const char *key, string json) {
     }
 }
 
-// What the contract wants.
+// What the contract requires.
 
-/// The bytes that the engine asks for where the output is `"attack"`.
+/// The bytes that the engine requests if the output is `"attack"`.
 #define BYTES_OF_ATTACK 8
-/// The case as a whole; asked for before its texts.
+/// The case as a whole, requested before its texts.
 #define ALIGNMENT_OF_CASE 8
 
 EXPORT("cabi_realloc")

@@ -1,5 +1,5 @@
-// How the values of the contract (wit/0.1.0) lie in memory, and the names of what crosses the wall,
-// written by hand: generated bindings would keep an attacker from most of what it does.
+// How the values of the contract (wit/0.1.0) are laid out in memory, and the names of the imports and exports. Written
+// by hand, because generated bindings would prevent most of what an attacker does.
 
 #ifndef CONTRACT_H
 #define CONTRACT_H
@@ -26,7 +26,7 @@ typedef struct {
     double value;
 } optional_number;
 
-/// Only the first part is looked at.
+/// Only the first part is read.
 typedef struct {
     string output;
 } scorer_input;
@@ -40,7 +40,7 @@ typedef struct {
     optional_string reason;
 } assertion;
 
-/// `result<score-result, scorer-error>` where it is a score.
+/// `result<score-result, scorer-error>` if it is a score.
 typedef struct {
     uint32_t is_error;
     optional_number score;

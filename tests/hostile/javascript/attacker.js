@@ -1,20 +1,20 @@
-// For tests: a scorer in JavaScript that attacks in the ways that this language has, one at a time. The
-// case says which: it attacks where the output is a text like `attack spin`, and behaves otherwise; so
-// all attacks on `score` share a configuration, and what was compiled for it. In `configure` the
-// configuration says it: {"configure": "spin"}. How it is built says README.md.
+// For tests: a scorer in JavaScript that attacks in the ways that this language has, one at a time. The case names the
+// attack: it attacks if the output is a text like `attack spin`, and behaves otherwise; so all attacks on `score` share
+// a configuration, and the code compiled for it. For `configure`, the configuration names it: {"configure": "spin"}.
+// README.md says how it is built.
 
 import log from "scorebox:scorer/log@0.1.0";
 
-/** What a scorer that behaves answers. */
+/** The answer of a scorer that behaves. */
 const answer = (reason, score = 1) => ({ score, label: null, reason, meta: null, assertions: [] });
 
-/** One more where an object keeps a count of its own. */
+/** Increments the count that an object keeps. */
 const countIn = (object, key = "count") => {
   object[key] = (Object.hasOwn(object, key) ? object[key] : 0) + 1;
   return object[key];
 };
 
-/** An answer of which one part is something else than the contract says. */
+/** An answer with one part that violates the contract. */
 const odd = (part) => ({ ...answer("odd"), ...part });
 
 let depth = 0;
@@ -23,14 +23,14 @@ const descend = () => {
   return descend() + 1;
 };
 
-/** An endless list that is made while it is read. */
+/** An endless list that is generated while it is read. */
 const endless = {
   *[Symbol.iterator]() {
     for (;;) yield { name: "again", score: 1, severity: null, threshold: null, reason: null };
   },
 };
 
-/** How an expression ends, in words. */
+/** Describes how an expression ends. */
 const how = (attempt) => {
   try {
     return String(attempt());
@@ -128,7 +128,7 @@ const deeds = {
     throw new Error("broke its promise");
   },
 
-  // Answering something else.
+  // Answering in the wrong form.
   "score-a-text": () => odd({ score: "1" }),
   "score-a-text-that-is-no-number": () => odd({ score: "good" }),
   "score-not-a-number": () => odd({ score: NaN }),
@@ -186,7 +186,7 @@ const deeds = {
       },
     }),
 
-  // Code made of text.
+  // Code from text.
   eval: () => answer(how(() => (0, eval)("6 * 7"))),
   "make-a-function": () => answer(how(() => new Function("a", "return a * 7")(6))),
   "eval-and-spin": () => answer(how(() => (0, eval)("for (;;) {}"))),
@@ -221,7 +221,7 @@ const deeds = {
     return answer("asked for files");
   },
 
-  // What scorers that mean well do about their exceptions.
+  // How well-meaning scorers treat their exceptions.
   "throw-and-catch": () => {
     try {
       return deeds.throw();
@@ -246,7 +246,7 @@ const deeds = {
     };
     return answer(Object.keys(counts).map((place) => `${place} ${counts[place]}`).join(", "));
   },
-  // What the bindings between the contract and JavaScript are made of.
+  // Changing what the bindings between the contract and JavaScript rely on.
   "poison-the-prototypes": () => {
     for (const part of ["score", "label", "reason", "meta", "assertions", "tag", "val", "then"]) {
       Object.defineProperty(Object.prototype, part, {

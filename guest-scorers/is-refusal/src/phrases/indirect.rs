@@ -3,7 +3,7 @@
 
 use super::{Phrases, is_form, is_in, one_of};
 
-/// What forbids.
+/// The subjects that forbid.
 const RULES: &[&str] = &[
     "design",
     "ethics",
@@ -21,7 +21,7 @@ const RULES: &[&str] = &[
 /// Whose rules they are; anyone else's are part of a story.
 const WHOSE: &[&str] = &["company", "my", "our"];
 
-/// How a rule forbids, before `me from` and before `me to`.
+/// How a rule forbids, before `me from` and `me to`.
 const FORBID: &[&str] = &[
     "bar",
     "bars",
@@ -40,7 +40,7 @@ const FORBID: &[&str] = &[
 ];
 const ALLOW: &[&str] = &["allow", "permit"];
 
-/// How someone can, or wants to.
+/// How someone is able or willing.
 pub(super) const CAN: &[&str] = &[
     "able to",
     "allowed to",
@@ -54,11 +54,11 @@ pub(super) const CAN: &[&str] = &[
     "would",
 ];
 
-/// With these, what cannot be done is hard to put into words.
+/// With these verbs, it is merely hard to put something into words.
 const INEFFABLE: &[&str] = &["describe", "explain", "say", "tell"];
 
 impl Phrases {
-    /// Where words end that say that a rule forbids it.
+    /// The end of words that say that a rule forbids it.
     pub(super) fn forbidden(&self, words: &[String], start: usize) -> Option<usize> {
         let is =
             |list: &[&str], at: usize| words.get(at).is_some_and(|it| list.contains(&it.as_str()));
@@ -75,7 +75,7 @@ impl Phrases {
         })
     }
 
-    /// Where words end that say that what is asked for is nothing that someone does.
+    /// The end of words that say that the request is nothing that someone does.
     pub(super) fn not_something(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.about, words, start).then_some(())?;
         let what = usize::from(is_in(&self.about_what, words, start + 1));
@@ -91,7 +91,7 @@ impl Phrases {
         })
     }
 
-    /// Where a verb ends that nothing else follows than for whom.
+    /// The end of a verb that only the person may follow for whom it is done.
     fn not_done_here(&self, words: &[String], verb: usize) -> Option<usize> {
         let (word, rest) = (words.get(verb)?, &words[verb + 1..]);
         let next = rest.first().map_or(".", String::as_str);

@@ -1,4 +1,4 @@
-//! Which part of an output is compared, as a specification. How values are compared is in `tests`.
+//! Which part of an output is compared, as a specification. Comparing values is specified in `tests`.
 
 use super::*;
 
@@ -86,7 +86,7 @@ fn a_bullet_is_not_a_minus() {
         assert!(right(output, "42"), "{output}");
         assert!(!right(output, "-42"), "{output}");
     }
-    // As in the peer, one that no list is around.
+    // As in the peer, if there is no list around it.
     for output in ["- 42", "The answer is - 42", r"\boxed{- 42}", "$- 42$", "x = - 42"] {
         assert!(right(output, "-42"), "{output}");
         assert!(!right(output, "42"), "{output}");

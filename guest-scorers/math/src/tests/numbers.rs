@@ -1,4 +1,4 @@
-//! How numbers are read and compared that are large, in groups of digits, or dressed up, as a specification.
+//! How numbers are read and compared that are large, have groups of digits or are decorated, as a specification.
 
 use super::*;
 

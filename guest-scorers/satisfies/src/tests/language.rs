@@ -1,5 +1,5 @@
-//! The language of expressions where jaq, which runs them, differs from jq or has less. What they give is checked against
-//! jq 1.6 and 1.8; where the two differ, it is the later one's.
+//! The expression language where jaq, which runs it, differs from jq or lacks something. The results were checked
+//! against jq 1.6 and 1.8; where these differ, they are those of 1.8.
 
 use super::*;
 
@@ -147,7 +147,7 @@ fn a_group_that_took_no_part_is_null() {
 
 #[test]
 fn a_text_may_be_long() {
-    // As much stack as a component has.
+    // With as much stack as a component has.
     let run = || {
         holds("(\"a \" * 20000 | gsub(\" \"; \"--\") | length) == 60000");
         holds("([range(20000) | \"a\"] | join(\", \") | length) == 59998");

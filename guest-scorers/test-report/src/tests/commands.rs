@@ -1,4 +1,4 @@
-//! Reports that a recorded command wrote, among its other output.
+//! Reports in the output of a recorded command.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_report_may_be_what_a_command_wrote() {
     assert!(of(json!({"fromCommand": "pytest"}), commands).is_err());
 }
 
-/// The score of what a command wrote.
+/// The score for the output of a command.
 fn output(config: Value, exit_code: Value, stdout: &str) -> Result<Score, ScoreError> {
     let mut config = config;
     config["fromCommand"] = json!("npm test");
@@ -30,7 +30,7 @@ fn output(config: Value, exit_code: Value, stdout: &str) -> Result<Score, ScoreE
 fn a_command_fails_that_did_not_end_well_without_a_failing_test() {
     let tap = |line: &str| format!("TAP version 13\n{line} 1 - a\n1..1\n");
     let reason = |exit_code, line| output(json!({}), exit_code, &tap(line)).unwrap().reason;
-    // As Vitest does if there is an error outside of all tests.
+    // As Vitest does for an error outside all tests.
     assert_eq!(
         reason(json!(1), "ok").as_deref(),
         Some(
@@ -50,7 +50,7 @@ fn a_command_fails_that_did_not_end_well_without_a_failing_test() {
     assert_eq!(output(json!({}), json!(1), &tap("not ok")).unwrap().assertions.len(), 1);
 }
 
-/// A report of Jest with one test.
+/// A Jest report with one test.
 fn jest_report(status: &str) -> String {
     let test = json!({"title": status, "status": status});
     json!({"testResults": [{"name": "/p/a.js", "assertionResults": [test]}]}).to_string()
@@ -72,13 +72,13 @@ fn lines_around_a_json_report_that_a_command_wrote_are_passed_over() {
     assert_eq!(output(json!({}), json!(0), &on_lines).unwrap().score, Some(1.0));
     let pytest = json!({"exitcode": 0, "tests": [{"nodeid": "a", "outcome": "passed"}]});
     assert_eq!(output(json!({}), json!(0), &format!("{pytest}\nbye")).unwrap().score, Some(1.0));
-    // A report of the case itself is all there is.
+    // A report in the case itself must be nothing else.
     assert!(of(json!({}), json!({"testReports": [{"content": around}]})).is_err());
 }
 
 #[test]
 fn of_several_json_reports_that_a_command_wrote_all_count() {
-    // So that the work cannot put a report of its own before the right one.
+    // So that the work cannot put its own report before the real one.
     let both = format!("> x\n{}\n{}\nDone.", jest_report("passed"), jest_report("failed"));
     assert_eq!(output(json!({}), json!(1), &both).unwrap().score, Some(0.5));
 }

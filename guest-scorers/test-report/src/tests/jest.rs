@@ -76,7 +76,7 @@ fn a_report_of_jest_that_counts_more_tests_than_it_lists_fails() {
     let why = "the report says `numTotalTests: 5`, but lists 1: the others are missing";
     assert_eq!(outline(&run(5, &["passed"])), format!("+ f.ts > passed\n- the run: {why}\n"));
     assert_eq!(report(&run(5, &["passed"])).unwrap().score, Some(0.5));
-    // A test that fails says enough.
+    // A failing test says enough.
     assert_eq!(outline(&run(5, &["failed"])), "- f.ts > failed: it failed\n");
     let whole = outline(&run(3, &["passed", "skipped", "todo"]));
     assert_eq!(whole, "+ f.ts > passed\n. f.ts > skipped\n. f.ts > todo\n");

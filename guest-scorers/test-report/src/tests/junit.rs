@@ -1,4 +1,4 @@
-//! JUnit XML: how a test in it says that it failed. Other formats have files of their own.
+//! JUnit XML: how a test is marked as failed. Other formats have their own files.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn a_skipped_junit_test_fails_where_its_tear_down_does() {
     </testsuite>"#;
     assert_eq!(outline(xml), "- s > a: failed on teardown\n- s > b: failed on setup\n. s > c\n");
     assert_eq!(report(xml).unwrap().score, Some(0.0));
-    // Node runs what is to be done, and what skips itself; neither is to pass.
+    // Node runs tests that are to do or skip themselves; neither has to pass.
     let node = r#"<testsuite name="s">
         <testcase name="a"><skipped type="todo"/><failure message="not yet"/></testcase>
         <testcase name="b"><skipped type="skipped"/><failure message="no"/></testcase>
@@ -103,7 +103,7 @@ fn a_junit_suite_fails_that_counts_failures_and_has_none() {
 #[test]
 fn a_junit_suite_may_count_failures_otherwise_than_its_tests() {
     let of = |xml: &str| outline(&format!("<testsuites>{xml}</testsuites>"));
-    // PHPUnit's: a parent counts those of its children, and counts them once.
+    // From PHPUnit: a parent counts the failures of its children, and counts them once.
     let nested = "<testsuite name='x' failures='1'><testsuite name='y' failures='1'>\
         <testcase name='a'>{}</testcase></testsuite><testcase name='b'/></testsuite>";
     assert_eq!(of(&nested.replace("{}", "<failure message='no'/>")), "- x > y > a: no\n+ x > b\n");
@@ -111,17 +111,17 @@ fn a_junit_suite_may_count_failures_otherwise_than_its_tests() {
         of(&nested.replace("{}", "")),
         "+ x > y > a\n- y: it reports 1 failure, but none of its tests fails\n+ x > b\n"
     );
-    // pytest counts a test once that fails twice; others count every failure.
+    // pytest counts a test that fails twice once; others count every failure.
     for failures in [1, 2, 3] {
         let twice = "<testcase name='a'><failure message='no'/><failure/></testcase>";
         let suite = format!("<testsuite name='x' failures='{failures}'>{twice}</testsuite>");
         assert_eq!(of(&suite), "- x > a: no\n");
     }
-    // Node counts what is to be done and fails.
+    // Node counts failing tests that are to do.
     let to_do = "<testsuite name='x' failures='1'><testcase name='a'>\
         <skipped type='todo'/><failure message='no'/></testcase></testsuite>";
     assert_eq!(of(to_do), ". x > a\n");
-    // Surefire may count a failure that a later run of the test made good.
+    // Surefire may count a failure that a later run of the test repaired.
     let flaky = "<testsuite name='x' failures='1'><testcase name='a'>\
         <flakyFailure message='no'/></testcase></testsuite>";
     assert_eq!(of(flaky), "+ x > a\n");

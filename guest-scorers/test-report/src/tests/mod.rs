@@ -1,6 +1,7 @@
-//! test-report, as a specification. The reports in `fixtures` are the tools' own (pytest 9.2 with
-//! pytest-json-report and pytest-reportlog, Vitest, Jest, Node 20, node-tap, cargo 1.95), with folders
-//! renamed and backtraces cut. Here: what holds for reports of every format; a file for each format, and `commands`.
+//! test-report, as a specification. The reports in `fixtures` were written by the tools themselves (pytest 9.2 with
+//! pytest-json-report and pytest-reportlog, Vitest, Jest, Node 20, node-tap, cargo 1.95), with folders renamed and
+//! backtraces shortened. This file has what holds for all formats; each format has its own file, and `commands` is
+//! about recorded output.
 
 mod commands;
 mod jest;
@@ -23,7 +24,7 @@ fn report(content: &str) -> Result<Score, ScoreError> {
     of(json!({}), json!({"testReports": [{"content": content}]}))
 }
 
-/// A line for every test: `+` passes, `-` fails with the first line of why, `.` does not count.
+/// One line for each test: `+` passes, `-` fails and shows the first line of the reason, `.` does not count.
 fn outline(content: &str) -> String {
     let tests = Format::of(content).unwrap().read(content).unwrap();
     let mut outline = String::new();

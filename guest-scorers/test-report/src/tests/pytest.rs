@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// XML does not say that a test that passes was expected to fail, so it counts there.
+/// XML does not say that a passing test was expected to fail, so it counts there.
 #[test]
 fn a_report_of_pytest_is_read() {
     assert_eq!(
@@ -40,7 +40,7 @@ fn json_of_pytest() {
     assert_eq!(outline(include_str!("../../fixtures/pytest.jsonl")), expected);
 }
 
-/// A log of pytest-reportlog with these lines and its end.
+/// A log of pytest-reportlog with these lines and an end.
 fn log(lines: &[Value], exit_status: i64) -> String {
     let end = json!({"$report_type": "SessionFinish", "exitstatus": exit_status});
     let lines: Vec<_> = lines.iter().chain([&end]).map(Value::to_string).collect();

@@ -76,7 +76,7 @@ fn the_reason_of_a_tap_test_may_be_a_text_of_several_lines() {
         ),
         "The expression is falsy:\n\n  assert.ok(0)"
     );
-    // Whatever the lines look like, they are text.
+    // Whatever the lines look like, they are part of the text.
     assert_eq!(
         reason("  error: |-\n    boom\n    ...\n    ok 9 - fake\n  code: 'E'"),
         "boom\n...\nok 9 - fake"
@@ -97,7 +97,7 @@ fn a_run_of_tap_fails_whose_numbers_are_not_those_of_the_plan() {
     assert!(run("ok 0\nok 1\n").ends_with("has the number 0, but the plan is 1..2\n"));
     assert_eq!(run("ok 2 - b\nok 1 - a\n"), "+ b\n+ a\n");
     assert_eq!(run("ok - a\nok - b\n"), "+ a\n+ b\n");
-    // Subtests have numbers of their own.
+    // Subtests have separate numbers.
     assert_eq!(run("    ok 1 - x\nok 1 - a\n    ok 1 - x\nok 2 - b\n"), "+ a > x\n+ b > x\n");
 }
 

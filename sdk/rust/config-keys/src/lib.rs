@@ -1,16 +1,17 @@
-//! What a JSON Schema says about the keys of a configuration, and which name a wrong key probably stands for. The
-//! engine and the SDK share it, so that both refuse the same keys; the words and the checks of values are theirs.
+//! What a JSON Schema says about the keys of a configuration, and which known name a wrong key probably means. The
+//! engine and the SDK share it, so that both refuse the same keys. The wording of errors and the checks of values are
+//! left to them.
 
 use serde_json::{Map, Value};
 
 /// A schema that is an object.
 pub type Schema = Map<String, Value>;
 
-/// Schemas that describe one value together, and keys that they list for it: a stranger's schema may refer to
-/// another for as long as it has bytes.
+/// The most schemas that may describe one value together, and the most keys that they may list for it. The schema of an
+/// untrusted scorer may chain references as long as it has bytes, so the work must be bounded.
 pub const MAX_PARTS: usize = 4000;
 
-/// All schemas that describe one value: references are followed, and alternatives count together.
+/// All schemas that describe one value: references are followed, and alternatives are combined.
 ///
 /// ```
 /// # use scorebox_config_keys::Described;
@@ -24,7 +25,7 @@ pub const MAX_PARTS: usize = 4000;
 /// ```
 #[derive(Debug)]
 pub struct Described<'s> {
-    /// What references start from.
+    /// The document in which references are resolved.
     root: &'s Value,
     schemas: Vec<&'s Schema>,
     is_whole: bool,
@@ -37,10 +38,10 @@ impl<'s> Described<'s> {
         Self::from_parts(schema, [schema])
     }
 
-    /// The first [`MAX_PARTS`] schemas, and those that they are put together from.
+    /// The first [`MAX_PARTS`] schemas, including those that they are composed of.
     fn from_parts(root: &'s Value, parts: impl IntoIterator<Item = &'s Value>) -> Self {
         let mut described = Self { root, schemas: Vec::new(), is_whole: true };
-        // The addresses of the schemas, sorted: a recursive type refers to itself.
+        // The addresses of the schemas, sorted: a recursive type refers to itself, so each schema is visited once.
         let mut seen: Vec<*const Schema> = Vec::new();
         let mut waiting: Vec<&Value> = Vec::new();
         let mut looked_at = 0;
@@ -64,7 +65,7 @@ impl<'s> Described<'s> {
         described
     }
 
-    /// Appends what a schema is put together from, the last first.
+    /// Appends the schemas that this one is composed of, in reverse order.
     fn composed_of(&self, object: &'s Schema, waiting: &mut Vec<&'s Value>) {
         for keyword in ["oneOf", "anyOf", "allOf"] {
             let parts = object.get(keyword).and_then(Value::as_array);
@@ -77,13 +78,13 @@ impl<'s> Described<'s> {
         }
     }
 
-    /// Whether these are all schemas that describe the value: there are no more than [`MAX_PARTS`].
+    /// Whether these are all schemas that describe the value, because there are no more than [`MAX_PARTS`].
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// The schemas; empty if nothing is known of the value.
+    /// The schemas; empty if nothing is known about the value.
     #[must_use]
     pub fn schemas(&self) -> &[&'s Schema] {
         &self.schemas
@@ -99,8 +100,8 @@ impl<'s> Described<'s> {
         Self::from_parts(self.root, self.schemas.iter().filter_map(item))
     }
 
-    /// The member of an object with this key: as it is listed, or else as maps and free values have it; `None` if no schema
-    /// knows the key.
+    /// The member of an object with this key: as it is listed, or else as maps and free values describe it; `None` if
+    /// no schema knows the key.
     #[must_use]
     pub fn member(&self, key: &str) -> Option<Self> {
         let mut parts = Vec::new();
@@ -111,7 +112,7 @@ impl<'s> Described<'s> {
             } else if takes_any_key(schema) {
                 parts.extend(unlisted(schema));
                 if parts.len() == before {
-                    // It is free, whatever the other schemas say.
+                    // The value is free, whatever the other schemas say.
                     return Some(Self::from_parts(self.root, []));
                 }
             }
@@ -120,7 +121,8 @@ impl<'s> Described<'s> {
         is_known.then(|| Self::from_parts(self.root, parts))
     }
 
-    /// The camelCase of a key, if the schemas list that and not the key itself: a key may be written either way.
+    /// The camelCase form of a key, if the schemas list that form and not the key itself: a key may be written either
+    /// way.
     #[must_use]
     pub fn renamed(&self, key: &str) -> Option<String> {
         let lists = |key: &str| self.schemas.iter().any(|schema| listed(schema, key).is_some());
@@ -139,7 +141,8 @@ impl<'s> Described<'s> {
     pub fn names(&self) -> Vec<&'s str> {
         let properties = |schema: &&'s Schema| schema.get("properties")?.as_object();
         let mut names = Vec::new();
-        // There are few, and inserting them one by one is less code than sorting a list: every component has it.
+        // Inserted one by one: there are few, and that is less code than sorting a list, which every component would
+        // carry.
         let listed = self.schemas.iter().filter_map(properties).flat_map(Map::keys);
         for name in listed.take(MAX_PARTS) {
             if let Err(place) = names.binary_search(&name.as_str()) {
@@ -155,12 +158,12 @@ fn listed<'s>(schema: &'s Schema, key: &str) -> Option<&'s Value> {
     schema.get("properties")?.get(key)
 }
 
-/// What a schema that takes any key says about those that it does not list; nothing if they are free. No pattern is matched: a key
-/// may have what any of them describes.
+/// What a schema that takes any key says about keys that it does not list; empty if they are free. Patterns are not
+/// matched: a key may have what any of them describes.
 fn unlisted(schema: &Schema) -> impl Iterator<Item = &Value> {
     let others = schema.get("additionalProperties");
     let patterns = schema.get("patternProperties").and_then(Value::as_object);
-    // Keys beside those of the patterns may be free as well.
+    // Keys that match no pattern may be free as well.
     let patterns =
         patterns.filter(|_| matches!(others, Some(Value::Bool(false) | Value::Object(_))));
     let others = others.filter(|others| others.is_object());
@@ -173,7 +176,7 @@ fn takes_any_key(schema: &Schema) -> bool {
         kind => kind == "object",
     });
     let composed = ["$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"];
-    // A map whose keys are numbers has patterns, and no keys beside those that match.
+    // A map whose keys are numbers has patterns, and allows no keys that match none of them.
     schema.contains_key("patternProperties")
         || match schema.get("additionalProperties") {
             Some(Value::Bool(allowed)) => *allowed,
@@ -184,7 +187,7 @@ fn takes_any_key(schema: &Schema) -> bool {
         }
 }
 
-/// `ignore_case` as `ignoreCase`: a key may be written either way.
+/// The camelCase form of a key, such as `ignoreCase` for `ignore_case`: a key may be written either way.
 #[must_use]
 pub fn camel_case(key: &str) -> String {
     let mut words = key.split('_');
@@ -197,8 +200,8 @@ pub fn camel_case(key: &str) -> String {
     })
 }
 
-/// The name that was probably meant, whatever its case and its separators: the closest of those that differ in
-/// at most two of five letters.
+/// The name that was probably meant, regardless of case and separators: the closest of those that differ in at most two
+/// of five letters.
 #[must_use]
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let given = bare(given);
@@ -207,12 +210,12 @@ pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
         let bare = bare(name);
         let longer = given.len().max(bare.len());
         let is_close = |edits: usize| 5 * edits <= 2 * longer;
-        // At least as many edits as the lengths differ by: a very long key is not compared letter by letter.
+        // The difference in length is a lower bound of the edits, so a very long key is not compared letter by letter.
         if !is_close(given.len().abs_diff(bare.len())) {
             continue;
         }
         let edits = edits(&given, &bare);
-        // As fractions edits / longer; of equal ones the last.
+        // Compares the fractions edits / length of the longer name; of equal ones, the last wins.
         if is_close(edits) && best.is_none_or(|(least, of, _)| edits * of <= least * longer) {
             best = Some((edits, longer, name));
         }
@@ -225,8 +228,8 @@ fn bare(name: &str) -> Vec<u8> {
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// The fewest insertions, deletions, substitutions and swaps of neighbours that turn one name into the other
-/// (optimal string alignment).
+/// The smallest number of insertions, deletions, substitutions and swaps of neighbours that turns one name into the
+/// other (optimal string alignment).
 fn edits(left: &[u8], right: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=right.len()).collect();

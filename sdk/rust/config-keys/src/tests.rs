@@ -36,7 +36,7 @@ fn references_are_followed_as_far_as_they_count() {
         json!({"$ref": "#/$defs/1", "$defs": definitions})
     };
     assert!(Described::by(&chain(MAX_PARTS)).is_whole());
-    // So many that a function which calls itself for each would not come back.
+    // So many that a function that recurses for each would overflow the stack.
     for links in [MAX_PARTS + 1, 100_000] {
         let chain = chain(links);
         let described = Described::by(&chain);

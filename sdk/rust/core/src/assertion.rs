@@ -9,8 +9,8 @@ pub enum Severity {
     Soft,
 }
 
-/// One named check that a score is made of: a test, a tool call that was required. With a severity or a threshold, it decides by
-/// itself; with neither, it counts through the score alone.
+/// One named check inside a score, such as a test or a required tool call. With a severity or a threshold, it decides
+/// by itself; with neither, it counts through the score alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// A check with a short name, and how far it holds: 0 (not at all) to 1.
+    /// A check with a short name and the degree to which it holds, from 0 (not at all) to 1.
     pub fn new(name: impl Into<String>, score: f64) -> Self {
         Self { name: name.into(), score, severity: None, threshold: None, reason: None }
     }
@@ -31,14 +31,14 @@ impl Assertion {
         Self::new(name, if holds { 1.0 } else { 0.0 })
     }
 
-    /// A severity of its own. Without one, it has the scorer's if it has a threshold.
+    /// Sets the severity. A check without one has the scorer's severity if it has a threshold.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
     }
 
-    /// The least score that passes, 0 to 1. Without one, a gate asks for 1, and what is soft cannot fall short.
+    /// Sets the lowest score that passes, 0 to 1. Without one, a gate requires 1, and a soft check cannot fall short.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);

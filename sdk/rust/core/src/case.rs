@@ -1,4 +1,4 @@
-//! A case as a scorer sees it. It holds JSON texts and parses none of them on its own.
+//! A case as a scorer sees it. It holds JSON texts, and parses one only when a scorer reads it.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::{Fields, Part, ScoreError, log};
 /// What the task consumed, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
-    /// Tokens of the prompt, with those that were written to a cache, and those read from one as far as
-    /// the model counts them as input.
+    /// Tokens of the prompt, including those written to a cache, and those read from one as far as the model counts
+    /// them as input.
     pub input_tokens: Option<u64>,
     /// Tokens of the answer.
     pub output_tokens: Option<u64>,
@@ -17,24 +17,24 @@ pub struct Usage {
     pub total_tokens: Option<u64>,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
-    /// Tokens of the prompt that came from a cache, if a trace states them. Some models count them
-    /// in `input_tokens` (OpenAI's), others beside them (Anthropic's), so no sum includes them.
+    /// Tokens of the prompt that came from a cache, if a trace states them. Some models count them in `input_tokens`
+    /// (OpenAI's), others separately (Anthropic's), so no sum includes them.
     pub cache_read_tokens: Option<u64>,
-    /// Those of `cache_read_tokens` that are in `input_tokens`.
+    /// The part of `cache_read_tokens` that is included in `input_tokens`.
     pub cached_input_tokens: Option<u64>,
-    /// Those of `input_tokens` that were written to a cache, if a trace states them.
+    /// The part of `input_tokens` that was written to a cache, if a trace states it.
     pub cache_write_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// All tokens: the counted total, or else the sum of input and output. Unknown if one of the two is.
+    /// All tokens: the stated total, or else the sum of input and output. `None` if either of the two is unknown.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         self.total_tokens.or_else(|| both(self.input_tokens, self.output_tokens))
     }
 
-    /// Two usages added up. What one of them does not state is unknown in the sum, too, except for the tokens of a
-    /// cache, which formats leave out where there are none.
+    /// The sum of two usages. What one of them does not state is unknown in the sum too, except for tokens of a cache,
+    /// which formats leave out if there are none.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         let add = |sum: Option<u64>, more: Option<u64>| both(sum, more).or(sum).or(more);
@@ -50,8 +50,7 @@ impl Usage {
         }
     }
 
-    /// This usage, with the tokens or the cost of another one if this one states none. Counts of
-    /// tokens are not mixed.
+    /// This usage, or the tokens and the cost of the other one if this one states none. Counts of tokens are not mixed.
     #[must_use]
     pub fn or(self, other: Option<Self>) -> Self {
         let other = other.unwrap_or_default();
@@ -68,7 +67,7 @@ fn both(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
 
 /// One case to judge, with the parts that the scorer's `Info` names under `reads`.
 ///
-/// `part()` is `None` if the case lacks that part; `require_part()` is an error that names it.
+/// `part()` is `None` if the case lacks that part; `require_part()` then returns an error that names it.
 #[derive(Debug, Clone, Default)]
 pub struct Case {
     pub(crate) output: String,
@@ -81,10 +80,10 @@ pub struct Case {
     pub(crate) baseline: Option<String>,
     pub(crate) latency_ms: Option<f64>,
     pub(crate) usage: Option<Usage>,
-    /// The files that a test gave in place of a grant.
+    /// The files that a native test provides in place of a grant.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) granted: Vec<(String, Vec<u8>)>,
-    /// What the scorer declared that it reads; `None` in a case that a test built.
+    /// The parts that the scorer declares it reads; `None` in a case that a test built.
     pub(crate) reads: Option<Fields>,
 }
 
@@ -116,13 +115,13 @@ macro_rules! part {
 }
 
 impl Case {
-    /// For tests: a case with an output and nothing else.
+    /// For tests: a case with only an output.
     #[must_use]
     pub fn new(output: Value) -> Self {
         Self { output: output.to_string(), ..Self::default() }
     }
 
-    /// What the task produced: the thing being judged. Always there, and may be `null`.
+    /// What the task produced: the thing being judged. Always present, and may be `null`.
     #[must_use]
     pub fn output(&self) -> Part<'_> {
         Part::new("output", self.output.as_str())
@@ -133,7 +132,7 @@ impl Case {
         input, require_input, with_input, "input", INPUT
     );
     part!(
-        /// The expected output. See [`Accepted`](crate::Accepted) if it may be a list of them.
+        /// The expected output. See [`Accepted`](crate::Accepted) if it may be a list of accepted answers.
         ground_truth, require_ground_truth, with_ground_truth, "groundTruth", GROUND_TRUTH
     );
     part!(
@@ -149,7 +148,7 @@ impl Case {
         trace, require_trace, with_trace, "trace", TRACE
     );
     part!(
-        /// Everything else that the case says about itself.
+        /// Everything else that the case states about itself.
         metadata, require_metadata, with_metadata, "metadata", METADATA
     );
     part!(
@@ -164,7 +163,7 @@ impl Case {
         self.latency_ms
     }
 
-    /// [`Case::latency_ms`], if a score needs it.
+    /// [`Case::latency_ms`], for a scorer that cannot do without it.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case has no `latencyMs`.
@@ -186,7 +185,7 @@ impl Case {
         self.usage.as_ref()
     }
 
-    /// [`Case::usage`], if a score needs it.
+    /// [`Case::usage`], for a scorer that cannot do without it.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case has no `usage`.
@@ -211,7 +210,7 @@ impl Case {
         self
     }
 
-    /// The files that [`Case::with_file`] gave, in the order in which it did.
+    /// The files that [`Case::with_file`] added, in that order.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn granted_files(&self) -> &[(String, Vec<u8>)] {
@@ -225,14 +224,14 @@ impl Case {
         self
     }
 
-    /// Whether the scorer's `Info` names the field under `reads`. A case that a test made has all.
+    /// Whether the scorer's `Info` names the field under `reads`. A case that a test built has all fields.
     #[must_use]
     pub fn declares(&self, field: Fields) -> bool {
         self.reads.is_none_or(|reads| reads.contains(field))
     }
 
-    /// The engine never passes a part that `Info` does not name: a mistake that would otherwise look like a case
-    /// without it.
+    /// The engine never passes a part that `Info` does not name, so a forgotten declaration would look like a case
+    /// without that part. The warning makes it visible.
     fn warn_unless_declared(&self, field: Fields, key: &str) {
         if !self.declares(field) {
             log::spell(Level::Warn, format_args!("{}", undeclared(key)));

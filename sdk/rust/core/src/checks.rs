@@ -1,5 +1,4 @@
-//! Combines several checks into one score: the fraction that holds. What is checked is left to the
-//! scorer.
+//! Combines several checks into one score: the fraction that holds. What is checked is up to the scorer.
 
 use crate::negation::unmet;
 use crate::{Assertion, Score, excerpt};
@@ -7,7 +6,7 @@ use crate::{Assertion, Score, excerpt};
 /// How much of a check's reason goes into the reason of the score, in characters.
 const REASON_LENGTH: usize = 200;
 
-/// Checks, each of which holds or does not.
+/// A list of checks, each of which holds or does not.
 ///
 /// ```
 /// # use scorebox_sdk::Checks;
@@ -50,8 +49,8 @@ impl Checks {
         self.list.push(Check { name, holds, found, wanted: None });
     }
 
-    /// Adds a check whose reason is what was found and, if it fails, what was wanted instead, in
-    /// words that can follow "wanted:" and "wanted: not" (`at least 1`).
+    /// Adds a check whose reason is the finding and, if it fails, what was wanted instead. `wanted` must read well
+    /// after "wanted:" and "wanted: not" (`at least 1`).
     pub fn add_wanted(
         &mut self,
         name: impl Into<String>,
@@ -86,7 +85,7 @@ impl Checks {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no checks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -98,12 +97,11 @@ impl Checks {
         let held = self.list.iter().filter(|check| check.holds).count();
         let fraction =
             if self.list.is_empty() { 1.0 } else { held as f64 / self.list.len() as f64 };
-        // Not the fraction of the others, which may differ in the last bit.
+        // Negates the fraction itself; computed from the failing checks, it may differ in the last bit.
         if self.negate { 1.0 - fraction } else { fraction }
     }
 
-    /// The fraction as a score, with a reason, and every check as an assertion if there are
-    /// several.
+    /// The fraction as a score, with a reason; if there are several checks, with each as an assertion.
     #[must_use]
     pub fn into_score(self) -> Score {
         let score = Score::new(self.fraction());
@@ -119,7 +117,7 @@ impl Checks {
     }
 }
 
-/// The one reason, or how many checks failed, and why the first of them did.
+/// The reason of the only check, or how many checks failed and why the first one did.
 fn reason(checks: &[Assertion]) -> String {
     let why = |assertion: &Assertion| assertion.reason.clone().unwrap_or_default();
     let mut failing = checks.iter().filter(|assertion| assertion.score < 1.0);

@@ -1,8 +1,9 @@
-//! The same text for the same JSON value, however it was written: without white space, without escapes that it can
-//! do without, numbers in their shortest form. Keeps the order of keys and checks nothing: the engine has checked that it is JSON.
+//! Writes a JSON value as the same text however it was written: without white space or unnecessary escapes, and with
+//! numbers in their shortest form. It keeps the order of keys, and checks nothing: the engine has checked that the text
+//! is JSON.
 //!
-//! The text is that of JavaScript's `JSON.stringify`, but numbers of more than 15 digits, and very large and small ones, stay as they are
-//! written.
+//! The text is that of JavaScript's `JSON.stringify`, except that numbers with more than 15 digits, and very large and
+//! very small ones, stay as they are written.
 
 use std::borrow::Cow;
 
@@ -10,12 +11,12 @@ use serde_json::Value;
 
 use crate::push_whole;
 
-/// A number with so many digits, and up to so large an exponent, is read as exactly the double that is closest to it.
+/// With up to this many digits, and up to an exponent of this size, a number is read as exactly its closest double.
 const EXACT_DIGITS: usize = 15;
 const EXACT_EXPONENT: u32 = 7;
-/// From here on a number is written in digits.
+/// From this value on, a number is written without an exponent.
 const WRITTEN_IN_DIGITS: f64 = 1e-5;
-/// Up to here, doubles have every whole number.
+/// Up to this value, a double can hold every whole number.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// The compact text of a JSON document; borrowed if it is compact already.
@@ -26,7 +27,7 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether the text has nothing that could be written otherwise.
+/// Whether the text contains nothing that could be written differently.
 fn is_compact(json: &str) -> bool {
     let (mut in_text, mut escaped, mut before) = (false, false, b' ');
     for byte in json.bytes() {
@@ -38,7 +39,7 @@ fn is_compact(json: &str) -> bool {
             b'"' => in_text = !in_text,
             _ if in_text => {}
             b' ' | b'\t' | b'\n' | b'\r' | b'.' => return false,
-            // The literals have an e, too.
+            // Literals such as `true` contain an e too, so only one after a digit is an exponent.
             b'e' | b'E' if last.is_ascii_digit() => return false,
             b'0' if last == b'-' => return false,
             _ => {}
@@ -68,7 +69,7 @@ fn written_compactly(json: &str) -> String {
     text
 }
 
-/// Bytes of the string that `rest` begins with, its quotes included.
+/// The length in bytes of the string at the start of `rest`, including its quotes.
 fn length_of_string(rest: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {
@@ -86,7 +87,7 @@ fn is_of_number(byte: &u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// A string whose escapes are no characters stays as it is.
+/// Appends a string; one whose escapes are not valid characters stays as it is.
 fn push_string(text: &mut String, token: &str) {
     let unescaped = token.contains('\\').then(|| serde_json::from_str::<Value>(token).ok());
     match unescaped.flatten().and_then(|value| serde_json::to_string(&value).ok()) {

@@ -1,4 +1,4 @@
-//! What `export!` calls: a scorer's functions, in the types of the contract. Not for authors.
+//! The functions that `export!` calls: a scorer's functions in the types of the contract. Not for authors.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -19,21 +19,21 @@ use crate::{config, panic, schema};
 /// one thread, and a scorer need not be `Sync`.
 pub type Slot<S> = RefCell<Option<S>>;
 
-/// What `scorebox build` passes to the crate that it compiles, in `SCOREBOX_CONFIG_SCHEMA`.
+/// What `scorebox build` passes in `SCOREBOX_CONFIG_SCHEMA` to the crate that it compiles.
 ///
-/// It compiles a crate twice: first with the variable empty, to ask the component for the schema of
-/// its configuration, and then with the schema, which takes the place of what derives it. Without the
-/// variable, the component derives the schema each time that it needs it.
+/// It compiles a crate twice: first with the variable empty, to ask the component for the schema of its configuration,
+/// then with that schema, which replaces the code that derives it. Without the variable, the component derives the
+/// schema each time it needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Build {
-    /// Only `describe` is called; nothing else needs to be compiled.
+    /// Whether only `describe` is called, so that nothing else needs to be compiled.
     pub only_describes: bool,
-    /// The schema, if it is known; else empty.
+    /// The schema; empty if it is not known.
     pub schema: &'static str,
 }
 
 impl Build {
-    /// From the variable.
+    /// Reads the value of the variable.
     #[must_use]
     pub const fn of(variable: Option<&'static str>) -> Self {
         match variable {
@@ -43,13 +43,13 @@ impl Build {
     }
 }
 
-/// The export `describe`, if the schema is derived.
+/// The export `describe` of a component that derives its schema.
 #[must_use]
 pub fn describe<S: Scorer>() -> wire::ScorerInfo {
     describe_as(S::INFO, &schema::config_schema::<S::Config>().to_string())
 }
 
-/// The export `describe`, with the schema of the configuration.
+/// The export `describe` of a component that knows its schema.
 #[must_use]
 pub fn describe_as(info: Info, schema: &str) -> wire::ScorerInfo {
     panic::report_panics();
@@ -76,7 +76,7 @@ pub fn describe_as(info: Info, schema: &str) -> wire::ScorerInfo {
     }
 }
 
-/// The export `configure`, if the schema is derived.
+/// The export `configure` of a component that derives its schema.
 ///
 /// # Errors
 /// The text of the `ConfigError`.
@@ -86,7 +86,7 @@ pub fn configure<S: Scorer>(slot: &Slot<S>, config: &str) -> Result<(), String> 
     keep(slot, settled)
 }
 
-/// The export `configure`, with the text of the schema.
+/// The export `configure` of a component that knows its schema, given as text.
 ///
 /// # Errors
 /// The text of the `ConfigError`.
@@ -98,7 +98,7 @@ pub fn configure_as<S: Scorer>(slot: &Slot<S>, config: &str, schema: &str) -> Re
 fn keep<S: Scorer>(slot: &Slot<S>, settled: Result<Value, ConfigError>) -> Result<(), String> {
     let scorer = config::scorer(settled);
     *slot.borrow_mut() = Some(scorer.map_err(|error| error.to_string())?);
-    // Every score starts from the memory that this leaves.
+    // Must come last: every score starts from the memory that this leaves.
     #[cfg(all(target_arch = "wasm32", feature = "allocator"))]
     crate::heap::reserve_for_a_score();
     Ok(())
@@ -108,7 +108,7 @@ fn keep<S: Scorer>(slot: &Slot<S>, settled: Result<Value, ConfigError>) -> Resul
 ///
 /// # Errors
 /// The scorer's own, or `failed` if `configure` was never called.
-// Called in one place. As a function of its own it would get, and return, copies of copies.
+// Inlined, because it is called in one place: as a separate function it would copy its arguments and its result.
 #[inline(always)]
 pub fn score<S: Scorer>(
     slot: &Slot<S>,
@@ -116,7 +116,7 @@ pub fn score<S: Scorer>(
 ) -> Result<wire::ScoreResult, wire::ScorerError> {
     let slot = slot.borrow();
     let scorer = configured(&slot, "score")?;
-    // The sandbox ends with this score: freeing the case would be wasted work.
+    // The sandbox ends with this score, so freeing the case would be wasted work.
     let mut case = ManuallyDrop::new(Case::from(input));
     case.reads = Some(S::INFO.reads);
     Ok(scorer.score(&case)?.into())
@@ -175,7 +175,7 @@ impl From<wire::ScorerInput> for Case {
                 output_tokens: usage.output_tokens,
                 total_tokens: usage.total_tokens,
                 cost_usd: usage.cost_usd,
-                // The contract has no tokens of a cache.
+                // The contract has no field for tokens of a cache.
                 ..Usage::default()
             }),
             #[cfg(not(target_arch = "wasm32"))]
@@ -253,7 +253,7 @@ impl From<Fields> for wire_types::Fields {
 #[macro_export]
 macro_rules! export {
     ($scorer:ty $(, $summary:ident)?) => {
-        // What wit-bindgen writes for the exports is unsafe, and sound by its making.
+        // The code that wit-bindgen generates for the exports is unsafe; it is sound by construction.
         #[cfg(target_arch = "wasm32")]
         #[allow(unsafe_code)]
         const _: () = {
@@ -269,7 +269,7 @@ macro_rules! export {
 
             struct Component;
 
-            // A branch on a constant is not compiled if it is not taken.
+            // A constant condition: the branch that is not taken is not compiled.
             impl wire::Guest for Component {
                 fn describe() -> wire::ScorerInfo {
                     if const { BUILD.schema.is_empty() } {
@@ -344,7 +344,7 @@ macro_rules! __export_of_run {
     };
 }
 
-/// In a native build, the check that goes with it.
+/// The matching check in a native build.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __is_exported_for_the_run {

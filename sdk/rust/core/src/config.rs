@@ -11,7 +11,7 @@ use crate::part::in_words;
 use crate::schema::config_schema;
 use crate::{ConfigError, Scorer};
 
-/// A scorer from its configuration, as the engine makes it. In unit tests, `configure(json!({}))`.
+/// Makes a scorer from its configuration, as the engine does. In unit tests, `configure(json!({}))`.
 ///
 /// # Errors
 /// A [`ConfigError`] that names the key: unknown (with the name that was probably meant), missing,
@@ -20,13 +20,13 @@ pub fn configure<S: Scorer>(config: Value) -> Result<S, ConfigError> {
     scorer(settled(config, &config_schema::<S::Config>()))
 }
 
-/// A scorer from its configuration, once that is settled.
+/// Makes a scorer from a configuration whose keys were settled.
 pub(crate) fn scorer<S: Scorer>(settled: Result<Value, ConfigError>) -> Result<S, ConfigError> {
     S::new(typed::read(&settled?).map_err(explain)?)
 }
 
-/// The configuration with its keys as the schema has them. What does not depend on the scorer's type is not in a generic
-/// function: the scorer's crate would compile it again, with all that it calls.
+/// The configuration with its keys named as in the schema. Not generic: what does not depend on the scorer's type would
+/// otherwise be compiled again in the scorer's crate, with everything that it calls.
 pub(crate) fn settled(mut config: Value, schema: &Value) -> Result<Value, ConfigError> {
     if !config.is_object() {
         let found = kind(&config);
@@ -38,14 +38,14 @@ pub(crate) fn settled(mut config: Value, schema: &Value) -> Result<Value, Config
     Ok(config)
 }
 
-/// [`settled`], from the text of the configuration.
+/// As [`settled`], from the text of the configuration.
 pub(crate) fn settled_text(config: &str, schema: &Value) -> Result<Value, ConfigError> {
     let config = serde_json::from_str(config)
         .map_err(|error| ConfigError::whole(format!("the configuration is not JSON: {error}")))?;
     settled(config, schema)
 }
 
-/// [`settled_text`], with the text of the schema.
+/// As [`settled_text`], with the schema as text too.
 pub(crate) fn settled_texts(config: &str, schema: &str) -> Result<Value, ConfigError> {
     let schema =
         serde_json::from_str(schema).map_err(|error| ConfigError::whole(error.to_string()))?;
@@ -66,7 +66,7 @@ fn explain(misfit: typed::Misfit) -> ConfigError {
     if path.is_empty() { ConfigError::whole(message) } else { ConfigError::new(path, message) }
 }
 
-/// The error of a name that is not a variant, with the one that was probably meant.
+/// The error for a name that is not a variant; suggests the one that was probably meant.
 fn unknown_name(name: &str, known: &[&str]) -> String {
     let mut message = format!("unknown variant `{name}`, ");
     match known {

@@ -1,4 +1,4 @@
-//! When two JSON values are the same answer. Normalises nothing but numbers.
+//! Decides whether two JSON values are the same answer. It normalises nothing but numbers.
 
 use serde_json::{Number, Value};
 
@@ -22,7 +22,7 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Integers compare exactly, even if they are the same as doubles.
+/// Integers compare exactly, even if they round to the same double.
 fn equal_numbers(left: &Number, right: &Number) -> bool {
     match (as_integer(left), as_integer(right)) {
         (Some(left), Some(right)) => left == right,
@@ -38,7 +38,7 @@ fn as_integer(number: &Number) -> Option<i128> {
         return Some(integer.into());
     }
     let double = number.as_f64()?;
-    // Below 2^127 every whole double is an i128, exactly.
+    // Below 2^127, every whole double converts exactly to an i128.
     (double.fract() == 0.0 && double.abs() < 1.7e38).then_some(double as i128)
 }
 

@@ -13,7 +13,7 @@ pub enum ScoreError {
 }
 
 impl ScoreError {
-    /// The case lacks something, or has it in the wrong form; name the field and what was found.
+    /// The case lacks something, or has it in the wrong form; name the field, and what was found.
     pub fn invalid_input(message: impl Into<String>) -> Self {
         Self::InvalidInput(message.into())
     }
@@ -23,8 +23,8 @@ impl ScoreError {
         Self::Failed(message.into())
     }
 
-    /// The error of a case that lacks a part, with what the configuration lacks too: the `keys` that could take the part's
-    /// place, in words that can follow "has no": "`names` or `value`".
+    /// Extends the error of a case that lacks a part: says that the configuration has no replacement either. `keys` are
+    /// the keys that could take the part's place, worded so that they can follow "has no": "`names` or `value`".
     ///
     /// ```
     /// # use scorebox_sdk::Case;
@@ -89,9 +89,9 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// An error at one key. `key` is its full path as the user wrote it (`limits.max`, `values[2]`);
-    /// `message` says what was found and what is allowed; one that begins with `is` continues the sentence
-    /// that the key begins.
+    /// An error at one key. `key` is its full path as the user wrote it (`limits.max`, `values[2]`); `message` says
+    /// what was found and what is allowed. A message that begins with `is` continues a sentence that begins with the
+    /// key.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }
@@ -111,7 +111,7 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.key {
-            // The message continues the sentence: `max` is required.
+            // The key is the subject of the message: `max` is required.
             Some(key) if self.message.starts_with("is ") => write!(f, "`{key}` {}", self.message),
             Some(key) => write!(f, "`{key}`: {}", self.message),
             None => f.write_str(&self.message),

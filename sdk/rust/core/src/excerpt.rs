@@ -1,18 +1,18 @@
-//! Cuts long values for reasons and errors. It does not quote or escape.
+//! Shortens long values for reasons and errors. It does not quote or escape.
 
 use std::borrow::Cow;
 
-/// The first `characters` characters of `text` (Unicode code points), with `…` if some are left
-/// out, and line breaks as spaces: fit for one line of a reason.
+/// The first `characters` characters of `text` (Unicode code points), with `…` if some are left out and line breaks
+/// replaced by spaces, so that it fits on one line of a reason.
 #[must_use]
 pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {
     let breaks = |text: &str| [b'\n', b'\r'].iter().any(|end| text.as_bytes().contains(end));
-    // No more bytes than characters are allowed: nothing to count.
+    // A text has at most as many characters as bytes, so there is nothing to count.
     if text.len() <= characters && !breaks(text) {
         return Cow::Borrowed(text);
     }
     let cut = match text.as_bytes().get(..characters) {
-        // Each of them is a character: nothing to count either.
+        // In ASCII each byte is a character, so there is nothing to count here either.
         Some(start) if start.is_ascii() => Some(characters).filter(|end| *end < text.len()),
         _ => text.char_indices().nth(characters).map(|(index, _)| index),
     };
@@ -21,7 +21,7 @@ pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {
         return Cow::Borrowed(kept);
     }
     let end = if cut.is_some() { "…" } else { "" };
-    // Few texts have line breaks, and replacing takes longer than looking.
+    // Few texts have line breaks, and replacing takes longer than checking for one.
     Cow::Owned(match breaks(kept) {
         true => [&kept.replace(['\n', '\r'], " "), end].concat(),
         false => [kept, end].concat(),

@@ -1,5 +1,5 @@
-//! The shared rule for what counts as a correct answer: the configuration keys for it, and the case's
-//! ground truth if they are not set. Comparing is left to the scorer.
+//! The shared rule for what counts as a correct answer: the configuration keys that state it, or else the case's ground
+//! truth. Comparing is left to the scorer.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::part::json_text;
 use crate::{Case, ConfigError, Part, ScoreError, equal};
 
-/// The configuration key `value`, as a field of that name: it takes the place of the case's ground truth.
+/// The configuration key `value`, as a field of that name: it replaces the case's ground truth.
 ///
 /// ```
 /// # use scorebox_sdk::{Accepted, Case, ExpectedValue, ExpectedValues, JsonSchema, schemars};
@@ -28,8 +28,8 @@ use crate::{Case, ConfigError, Part, ScoreError, equal};
 /// assert_eq!(accepted.at_least_one().unwrap().len(), 2);
 /// ```
 ///
-/// A doc comment of the field takes the place of the key's description. `null` is refused: the ground truth would take its
-/// place without a word.
+/// A doc comment on the field replaces the key's description. `null` is refused, because the ground truth would
+/// silently be used instead.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(
@@ -41,7 +41,7 @@ pub struct ExpectedValue(pub Option<Value>);
 impl<'de> Deserialize<'de> for ExpectedValue {
     fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
         match Value::deserialize(given)? {
-            // Only a configuration in JSON can have it.
+            // A configuration in TOML cannot contain `null`.
             Value::Null => Err(de::Error::custom(
                 "is null; to expect JSON `null`, write `\"values\": [null]`; to use the ground truth, \
                  leave the key out",
@@ -51,11 +51,11 @@ impl<'de> Deserialize<'de> for ExpectedValue {
     }
 }
 
-/// Refuses the `null` of an expected value that is not an [`ExpectedValue`]:
-/// `#[serde(default, deserialize_with = "scorebox_sdk::not_null")]`.
+/// Refuses `null` for an expected value whose field is not an [`ExpectedValue`]: `#[serde(default, deserialize_with =
+/// "scorebox_sdk::not_null")]`.
 ///
 /// # Errors
-/// If the value is `null` or no `T`.
+/// If the value is `null` or not a `T`.
 pub fn not_null<'de, D, T>(given: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -67,7 +67,7 @@ where
     }
 }
 
-/// The configuration key `values`, beside [`ExpectedValue`].
+/// The configuration key `values`, next to [`ExpectedValue`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, description = "The expected values, in place of the ground truth.")]
@@ -83,7 +83,7 @@ pub enum Configured {
 }
 
 impl Configured {
-    /// The key that is set, for scorers that read the values in their own way; `None` if neither is.
+    /// The key that is set, for scorers that interpret the values themselves; `None` if neither is set.
     ///
     /// # Errors
     /// A [`ConfigError`] if both keys are set, or `values` is empty.
@@ -106,8 +106,8 @@ impl Configured {
     }
 }
 
-/// The accepted answers of a case: the ground truth is one value, or a list of values of which the
-/// best match counts; a configured `value` or `values` takes its place.
+/// The accepted answers of a case: the ground truth is one value, or a list of values of which the best match counts; a
+/// configured `value` or `values` replaces it.
 ///
 /// A list can also be the answer itself: see [`Accepted::is_whole`].
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ pub struct Accepted<'a> {
 
 #[derive(Debug, Clone)]
 enum Parts<'a> {
-    /// Nearly always; without a list, which would have to be made and dropped.
+    /// The usual case, kept apart because it needs no list that would have to be allocated and freed.
     One(Part<'a>),
     Several(Vec<Part<'a>>),
 }
@@ -191,14 +191,14 @@ impl<'a> Accepted<'a> {
         Ok(parts)
     }
 
-    /// Whether the ground truth was a list, and so might be the answer itself.
+    /// Whether the ground truth is a list, and therefore might itself be the answer.
     #[must_use]
     pub fn is_list(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Whether the output is a list that equals the whole ground-truth list: then the list was the
-    /// answer, and not a choice of answers.
+    /// Whether the output is a list that equals the whole ground-truth list: then the list is the answer itself and not
+    /// a choice of answers.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if one of them cannot be read.
@@ -210,8 +210,8 @@ impl<'a> Accepted<'a> {
     }
 }
 
-/// The items of a JSON list, as they are written. The engine has checked that it is JSON, so this
-/// only looks for commas.
+/// The items of a JSON list, as they are written. The engine has checked that the text is JSON, so this only looks for
+/// commas.
 fn items_of(list: &str) -> Vec<&str> {
     let inner = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
     let mut items = Vec::new();

@@ -1,10 +1,10 @@
-//! The set of case fields that a scorer asks for. How they are read is defined elsewhere.
+//! The set of parts of a case that a scorer asks for. How each part is read is defined elsewhere.
 
-/// A set of the optional parts of a case. The engine passes a scorer the parts that it names and no
-/// others; `output` is always there.
+/// A set of the optional parts of a case. The engine passes a scorer the parts that it names and no others; `output` is
+/// always present.
 ///
-/// Sets are combined by [`and`](Self::and). `|` does the same, but not in a constant, where an `Info`
-/// is made: operators of Rust are not `const`.
+/// Sets are combined by [`and`](Self::and). `|` does the same, but not in a constant such as an `Info`: Rust's
+/// operators are not `const`.
 ///
 /// ```
 /// # use scorebox_sdk::{Fields, Info};

@@ -1,11 +1,11 @@
-//! Numbers in reasons. It writes what `{}` writes, but whole numbers without the machinery of formatting,
-//! which takes longer than most scores.
+//! Writes numbers into reasons, exactly as `{}` does. Whole numbers bypass the formatting machinery, which takes longer
+//! than most scores.
 
-/// Whole numbers below this are exact, and written without an exponent.
+/// Whole numbers below this value are exact, and are written without an exponent.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
-/// Adds a number to a text, as `{}` writes it. Worth its name where a score is little more than its
-/// reason: a whole number, such as milliseconds, takes some dozen steps in place of a thousand.
+/// Appends a number to a text, as `{}` writes it. It pays off if a score is little more than its reason: a whole
+/// number, such as milliseconds, takes about a dozen steps instead of a thousand.
 ///
 /// ```
 /// use scorebox_sdk::push_number;
@@ -18,7 +18,7 @@ const EXACT: f64 = (1_u64 << 53) as f64;
 /// ```
 pub fn push_number(text: &mut String, number: f64) {
     let is_whole = number.abs() < EXACT && number.trunc() == number;
-    // -0 is not written as a whole number: it has a sign.
+    // -0 is not written as a whole number, because it has a sign.
     if !is_whole || number.to_bits() == (-0.0_f64).to_bits() {
         text.push_str(&format!("{number}"));
         return;
@@ -29,7 +29,7 @@ pub fn push_number(text: &mut String, number: f64) {
     push_count(text, number.abs() as u64);
 }
 
-/// Adds a count to a text; see [`push_number`].
+/// Appends a count to a text; see [`push_number`].
 pub fn push_count(text: &mut String, count: u64) {
     if count < 10 {
         return text.push(char::from(b'0' + count as u8));
@@ -48,15 +48,16 @@ pub fn push_count(text: &mut String, count: u64) {
     text.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
 }
 
-/// Adds a whole number to a text with all of its digits, as `{:.0}` writes it, without the machinery that writes any
-/// number: a tenth of a small component.
+/// Appends a whole number to a text with all of its digits, as `{:.0}` writes it, but without the code that can format
+/// any number, which would be a tenth of a small component.
 pub fn push_whole(text: &mut String, whole: f64) {
     if whole.is_sign_negative() {
         text.push('-');
     }
     let mut rest = whole.abs();
     let mut doublings = 0;
-    // What is larger is even, so that half of it is whole too. An infinite number, which JSON cannot have, ends as well.
+    // Larger doubles are even, so half of one is whole too. The second condition ends the loop for infinity, which JSON
+    // cannot contain.
     while rest >= EXACT && doublings < f64::MAX_EXP {
         rest /= 2.0;
         doublings += 1;

@@ -1,22 +1,21 @@
-//! The memory of a component: an allocator for a program that scores one case and ends. It keeps no
-//! statistics and gives no memory back to the engine, which drops all of it after the score.
+//! The memory of a component: an allocator for a program that scores one case and ends. It keeps no statistics, and
+//! returns no memory to the engine, which drops all of it after the score.
 //!
-//! Blocks have the sizes of a fixed list, from 16 bytes up in steps of at most an eighth. A freed block
-//! returns to the unused rest of the heap if it is the last one, and else to the list of its size, from which the
-//! next one is taken. Taking and freeing a block cost a dozen instructions each, and a score writes to
-//! few pages.
+//! Blocks have the sizes of a fixed list, from 16 bytes up in steps of at most an eighth. A freed block rejoins the
+//! unused rest of the heap if it is the last one; otherwise it goes onto the free list of its size, which is used
+//! first. Taking and freeing a block cost a dozen instructions each, and a score writes to few pages.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ptr;
 
-/// What every block's place and size is a multiple of, in bytes.
+/// The alignment and the granularity of blocks, in bytes.
 const GRAIN: usize = 16;
-/// Up to this size, in bytes, sizes rise by a [`GRAIN`].
+/// Up to this size, in bytes, sizes increase by one [`GRAIN`].
 const SMALL: usize = 256;
-/// Steps between a power of two and the next, as a power of two.
+/// The number of sizes between two powers of two, as a power of two.
 const STEPS_LOG2: u32 = 3;
-/// Bytes of a page of the kernel's on most machines.
+/// The size of the kernel's pages on most machines, in bytes.
 const KERNEL_PAGE: usize = 4 << 10;
 /// How many sizes there are: up to 2 GiB.
 const SIZES: usize = SMALL / GRAIN + (23 << STEPS_LOG2);
@@ -24,13 +23,12 @@ const SIZES: usize = SMALL / GRAIN + (23 << STEPS_LOG2);
 /// Where a heap gets its memory from.
 ///
 /// # Safety
-/// The places are of memory that nothing else uses, from a multiple of [`GRAIN`] on.
+/// The addresses are of memory that nothing else uses, and begin at a multiple of [`GRAIN`].
 pub(crate) unsafe trait Source {
-    /// The existing memory: its first byte, and the first byte behind it.
+    /// The existing memory: its first byte, and the first byte after it.
     fn first(&self) -> (usize, usize);
 
-    /// At least so many more bytes, at best right behind the existing ones; `None` if there are no
-    /// more.
+    /// At least this many more bytes, preferably directly after the existing ones; `None` if there are none left.
     fn more(&self, bytes: usize) -> Option<(usize, usize)>;
 }
 
@@ -41,16 +39,16 @@ pub(crate) struct Heap<S> {
 }
 
 struct State {
-    /// The rest that is part of no block: its first byte, and the first behind it. 0 before the first block.
+    /// The rest that is part of no block: its first byte, and the first byte after it. 0 before the first block.
     next: usize,
     end: usize,
     /// The freed blocks of each size.
     freed: Lists,
-    /// Those that are not taken before the rest is used up.
+    /// Freed blocks that are not used until the rest is used up.
     set_aside: Lists,
 }
 
-/// Blocks of each size, as lists: a block begins with the place of the next, or 0.
+/// Free lists, one for each size: a block begins with the address of the next one, or 0.
 type Lists = [usize; SIZES];
 
 impl<S> Heap<S> {
@@ -61,20 +59,21 @@ impl<S> Heap<S> {
 }
 
 impl<S: Source> Heap<S> {
-    /// Gets memory in advance, so that the next `bytes` bytes of blocks need no more, and takes blocks from nowhere else as long
-    /// as that is enough: they stand side by side, on few pages. Without more memory there are as many bytes as there are.
+    /// Gets memory in advance, so that the next `bytes` bytes of blocks need no more. Until they are used up, blocks
+    /// come from nowhere else, so that they are adjacent and on few pages. If there is no more memory, it reserves what
+    /// there is.
     pub(crate) fn reserve(&self, bytes: usize) {
-        // SAFETY: one thread, and nothing in here calls back.
+        // SAFETY: there is one thread, and nothing in here calls back.
         let state = unsafe { &mut *self.state.get() };
         state.reserve(bytes, &self.source);
         move_all(&mut state.freed, &mut state.set_aside);
     }
 }
 
-// SAFETY: a component has one thread; a heap of the tests is used by one only.
+// SAFETY: a component has one thread; a heap in the tests is used by one thread only.
 unsafe impl<S> Sync for Heap<S> {}
 
-/// Which size has room for so many bytes, at least 1 and at most 2 GiB: a place in the list of sizes.
+/// The index of the smallest size that holds this many bytes, at least 1 and at most 2 GiB.
 fn size_for(bytes: usize) -> usize {
     let last = bytes - 1;
     if bytes <= SMALL {
@@ -85,7 +84,7 @@ fn size_for(bytes: usize) -> usize {
     SMALL / GRAIN + ((power - SMALL.ilog2()) << STEPS_LOG2) as usize + step
 }
 
-/// The size at a place of the list, in bytes.
+/// The size at an index, in bytes.
 fn bytes_of(size: usize) -> usize {
     let Some(large) = size.checked_sub(SMALL / GRAIN) else { return (size + 1) * GRAIN };
     let step = large & ((1 << STEPS_LOG2) - 1);
@@ -103,7 +102,7 @@ fn move_all(from: &mut Lists, to: &mut Lists) -> bool {
     for (from, to) in from.iter_mut().zip(to) {
         while *from != 0 {
             let block = *from;
-            // SAFETY: a block in a list begins with the place of the next one.
+            // SAFETY: a block in a list begins with the address of the next one.
             unsafe {
                 *from = pointer::<usize>(block).read();
                 pointer::<usize>(block).write(*to);
@@ -116,12 +115,12 @@ fn move_all(from: &mut Lists, to: &mut Lists) -> bool {
 }
 
 impl State {
-    /// A block of so many bytes, at least 1 and at most [`SMALL`]: what nearly all blocks are, in few instructions.
+    /// A block of at least 1 and at most [`SMALL`] bytes. Nearly all blocks are, so this takes few instructions.
     fn take_small(&mut self, bytes: usize, source: &impl Source) -> usize {
         let size = (bytes - 1) / GRAIN;
         let block = self.freed[size];
         if block != 0 {
-            // SAFETY: a block in a list begins with the place of the next one.
+            // SAFETY: a block in a list begins with the address of the next one.
             self.freed[size] = unsafe { pointer::<usize>(block).read() };
             return block;
         }
@@ -137,7 +136,7 @@ impl State {
     fn take(&mut self, size: usize, source: &impl Source) -> usize {
         let block = self.freed[size];
         if block != 0 {
-            // SAFETY: a block in a list begins with the place of the next one.
+            // SAFETY: a block in a list begins with the address of the next one.
             self.freed[size] = unsafe { pointer::<usize>(block).read() };
             return block;
         }
@@ -149,7 +148,7 @@ impl State {
         self.next - bytes
     }
 
-    /// A block that the rest has no room for.
+    /// A block that does not fit into the rest.
     #[cold]
     fn take_elsewhere(&mut self, size: usize, source: &impl Source) -> usize {
         if self.end == 0 {
@@ -170,7 +169,7 @@ impl State {
         }
     }
 
-    /// Makes the rest `missing` bytes longer, or, if memory comes from another place, as long as `whole`.
+    /// Makes the rest `missing` bytes longer or, if the new memory is not adjacent, `whole` bytes long.
     fn extend(&mut self, missing: usize, whole: usize, source: &impl Source) -> bool {
         let Some((first, end)) = source.more(missing) else { return false };
         if first == self.end {
@@ -184,7 +183,7 @@ impl State {
         missing == 0 || self.extend(missing, whole, source)
     }
 
-    /// Has at least so many bytes in the rest, from a page of the kernel's on, if there is memory.
+    /// Makes the rest at least this many bytes long, starting on a page of the kernel, if there is memory.
     fn reserve(&mut self, bytes: usize, source: &impl Source) {
         if self.end == 0 {
             (self.next, self.end) = source.first();
@@ -194,7 +193,7 @@ impl State {
         self.next = next;
         let missing = bytes.saturating_sub(self.end - self.next);
         if missing > 0 {
-            // Without a reserve, whatever needs it grows the memory then.
+            // If there is no memory to reserve, the memory grows when a block needs it.
             let _ = self.extend(missing, bytes, source);
         }
     }
@@ -205,12 +204,12 @@ impl State {
             self.next = block;
             return;
         }
-        // SAFETY: the block is no longer used, and each has room for a place.
+        // SAFETY: the block is no longer used, and every block has room for an address.
         unsafe { pointer::<usize>(block).write(self.freed[size]) };
         self.freed[size] = block;
     }
 
-    /// Frees memory that is not a single block: as few blocks as fill it.
+    /// Frees memory that is not a single block, as the smallest number of blocks that fill it.
     fn put_rest(&mut self, mut place: usize, mut bytes: usize) {
         while bytes > 0 {
             let size = size_for(bytes);
@@ -228,7 +227,7 @@ impl State {
         }
         let (old, new) = (bytes_of(old), bytes_of(new));
         if block + old != self.next {
-            // Moving would take longer: boxes are made of strings that have room to spare.
+            // The block stays: moving it would take longer. Boxes are often made of strings with room to spare.
             if new < old {
                 self.put_rest(block + new, old - new);
             }
@@ -236,7 +235,7 @@ impl State {
         }
         let room = self.end - block;
         if new > room {
-            // Memory from another place does not help this block.
+            // New memory that is not adjacent does not help this block.
             let longer = self.extend(new - room, 0, source) && block + old == self.next;
             if !longer {
                 return false;
@@ -247,8 +246,8 @@ impl State {
     }
 }
 
-/// The size of block that a layout takes. A block's place is a multiple of [`GRAIN`]; what wants more gets room for
-/// it, and the block's own place right before it.
+/// The size of block that a layout needs. Every block is aligned to [`GRAIN`]; for a larger alignment the block is
+/// larger, and its own address is stored directly before the aligned one.
 fn size_of_layout(layout: &Layout) -> usize {
     match layout.align() <= GRAIN {
         true => size_for(layout.size()),
@@ -256,13 +255,13 @@ fn size_of_layout(layout: &Layout) -> usize {
     }
 }
 
-// SAFETY: blocks do not overlap, are as large as their layout asks, and stay until they are freed. Nothing
-// here panics or allocates.
+// SAFETY: blocks do not overlap, are as large as their layout requires, and stay until they are freed. Nothing here
+// panics or allocates.
 unsafe impl<S: Source> GlobalAlloc for Heap<S> {
     // Not inlined, because a component has hundreds of callers.
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: one thread, and nothing in here calls back.
+        // SAFETY: there is one thread, and nothing in here calls back.
         let state = unsafe { &mut *self.state.get() };
         if layout.size() <= SMALL && layout.align() <= GRAIN && layout.size() != 0 {
             return pointer(state.take_small(layout.size(), &self.source));
@@ -272,7 +271,7 @@ unsafe impl<S: Source> GlobalAlloc for Heap<S> {
             return pointer(block);
         }
         let place = (block + layout.align()) & !(layout.align() - 1);
-        // SAFETY: the block begins at least a grain before, and has room for the layout behind.
+        // SAFETY: the block begins at least a grain earlier, and the layout fits after it.
         unsafe { pointer::<usize>(place - size_of::<usize>()).write(block) };
         pointer(place)
     }
@@ -291,7 +290,7 @@ unsafe impl<S: Source> GlobalAlloc for Heap<S> {
 
     #[inline(never)]
     unsafe fn realloc(&self, place: *mut u8, old: Layout, bytes: usize) -> *mut u8 {
-        // A box made of a string with a little room to spare: the block stays, and is one of its new size when it is freed.
+        // A box made of a string with a little room to spare: the block stays, and is freed as one of the new size.
         let is_a_little_shorter = (old.size().saturating_sub(SMALL)..=old.size()).contains(&bytes);
         if is_a_little_shorter && old.align() <= GRAIN {
             return place;
@@ -305,7 +304,7 @@ unsafe impl<S: Source> GlobalAlloc for Heap<S> {
         if old.align() <= GRAIN && state.resize(block, old_size, new_size, &self.source) {
             return place;
         }
-        // SAFETY: the new layout is not empty; both blocks have room for what is copied, and do not overlap.
+        // SAFETY: the new layout is not empty; both blocks are large enough for the copy, and do not overlap.
         unsafe {
             let moved = self.alloc(new);
             if !moved.is_null() {
@@ -317,7 +316,7 @@ unsafe impl<S: Source> GlobalAlloc for Heap<S> {
     }
 }
 
-/// The component's own memory: what is behind its data, and what the engine adds.
+/// The component's own memory: what follows its data, and what the engine adds.
 #[cfg(all(target_arch = "wasm32", feature = "allocator"))]
 mod memory {
     use core::arch::wasm32::{memory_grow, memory_size};
@@ -334,7 +333,7 @@ mod memory {
 
     struct Memory;
 
-    // SAFETY: behind `__heap_base` is nothing of the linker's, and pages that `memory.grow` adds are new.
+    // SAFETY: the linker puts nothing after `__heap_base`, and pages that `memory.grow` adds are new.
     unsafe impl Source for Memory {
         fn first(&self) -> (usize, usize) {
             let base = (&raw const __heap_base).addr();
@@ -352,9 +351,9 @@ mod memory {
     #[global_allocator]
     static HEAP: Heap<Memory> = Heap::new(Memory);
 
-    /// Leaves a page for each score. When a memory grows, the kernel changes the address space, and all
-    /// sandboxes of the process wait for that. And whatever page of the kernel's (4 KiB) a score writes to, the engine puts back
-    /// afterwards: blocks that `configure` freed are on many.
+    /// Reserves a page for each score. When a memory grows, the kernel changes the address space, and all sandboxes of
+    /// the process wait for that. Also, the engine afterwards restores every kernel page (4 KiB) that a score wrote to,
+    /// and the blocks that `configure` freed are scattered over many.
     pub(crate) fn reserve_for_a_score() {
         HEAP.reserve(PAGE);
     }

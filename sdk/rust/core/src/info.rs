@@ -21,8 +21,8 @@ pub enum Direction {
     LowerIsBetter,
 }
 
-/// What a scorer says about itself: built in a `const`, by [`Info::new`] and the methods that change
-/// one thing each.
+/// What a scorer says about itself. Build it in a `const`, with [`Info::new`] and the methods that change one property
+/// each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
     pub(crate) id: &'static str,
@@ -37,7 +37,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// A scorer that reads only the output, scores 0 to 1 with 1 the best, soft, without a threshold.
+    /// A scorer that reads only the output and scores from 0 to 1, where 1 is best; its severity is soft, and it has no
+    /// threshold.
     ///
     /// `id`: 1 to 64 of `a-z`, `0-9`, `-`. `name`: for a person, at most 200 characters. `version`:
     /// the scorer's own, usually `env!("CARGO_PKG_VERSION")`.
@@ -84,14 +85,14 @@ impl Info {
         self
     }
 
-    /// How a score below the threshold counts, unless the suite says otherwise.
+    /// The severity of a score below the threshold, unless the suite sets another one.
     #[must_use]
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
-    /// The least score that passes, unless the suite says otherwise; on the scorer's own scale.
+    /// The lowest score that passes, unless the suite sets another one; on the scorer's own scale.
     #[must_use]
     pub const fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);

@@ -1,12 +1,12 @@
-//! The keys of a configuration: each must be one that the schema lists, and one in snake_case gets the
-//! name that the schema has for it. Values are checked by deserializing.
+//! Checks the keys of a configuration: each must be one that the schema lists, and a key in snake_case is renamed to
+//! the name in the schema. Values are checked by deserializing.
 
 use scorebox_config_keys::{Described, nearest};
 use serde_json::{Map, Value};
 
 use crate::ConfigError;
 
-/// Gives every key the name that the schema has for it, or refuses the first that has none.
+/// Renames every key to its name in the schema, or refuses the first one that the schema does not list.
 pub(crate) fn settle(config: &mut Value, schema: &Value) -> Result<(), ConfigError> {
     settle_value(config, &Described::by(schema), "")
 }
@@ -30,12 +30,13 @@ fn settle_object(
     described: &Described<'_>,
     path: &str,
 ) -> Result<(), ConfigError> {
-    // Nothing is known of it.
+    // Nothing is known about the value.
     if described.schemas().is_empty() {
         return Ok(());
     }
     let written: Vec<String> = object.keys().cloned().collect();
-    // Made anew: what removes a member from a map would be the largest piece of this in a component.
+    // Builds a new map, because the code that removes a member from a map would be the largest part of this function in
+    // a component.
     for (key, mut value) in std::mem::take(object) {
         let (name, member) = settled_name(key, &written, described, path)?;
         settle_value(&mut value, &member, &join(path, &name))?;
@@ -44,7 +45,7 @@ fn settle_object(
     Ok(())
 }
 
-/// The name that the schema has for a key, and what it says about its value.
+/// The name of a key in the schema, and what the schema says about its value.
 fn settled_name<'s>(
     key: String,
     written: &[String],

@@ -1,5 +1,5 @@
-//! The Rust side of a scorebox scorer: what an author implements, and what turns it into a
-//! component's exports. It deliberately knows no scoring formula and no engine.
+//! The Rust SDK for scorers: the traits that an author implements, and the code that turns them into a component's
+//! exports. It deliberately knows no scoring formula and no engine.
 //!
 //! ```
 //! use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
@@ -48,19 +48,19 @@
 //!
 //! # Map
 //!
-//! This crate has what a scorer of texts needs. `case` is what a scorer is given, in one `part` for each JSON document, and
-//! `fields` the parts that it asks for; `score` is what it answers, with `assertion`, `meta` and `error`. `info` describes a
-//! scorer, and `schema` its configuration, which `config` reads: `keys` checks the names, `negation` and `expected` are keys
-//! that many scorers share. For comparing there is `equality`, for several checks in one `checks` and `named_tests`, for
-//! reports on a whole run `summary`. Reasons are put together with `excerpt`, `figures` and `compact`; [`log`] sends
-//! messages to the scorer's author. `component` is what `export!` calls; `heap`, `panic` and `random` are what a component
-//! has in place of an operating system.
+//! This crate has what a scorer of texts needs. `case` is what a scorer is given, with one `part` for each JSON
+//! document, and `fields` are the parts that it asks for; `score` is what it returns, with `assertion`, `meta` and
+//! `error`. `info` describes a scorer, and `schema` its configuration, which `config` reads: `keys` checks the names,
+//! `negation` and `expected` are keys that many scorers share. `equality` compares values, `checks` and `named_tests`
+//! combine several checks into one score, and `summary` reports on a whole run. `excerpt`, `figures` and `compact` help
+//! to write reasons; [`log`] sends messages to the scorer's author. `component` is what `export!` calls; `heap`,
+//! `panic` and `random` replace what an operating system would provide.
 //!
 //! What fewer scorers use is in separate crates:
 //!
 //! - `scorebox-sdk-traces`: what an agent did, in one list of steps
 //! - `scorebox-sdk-workspace`: the files that a task left, and what was changed in them
-//! - `scorebox-sdk-judges`: asking language models, and reading what they answer
+//! - `scorebox-sdk-judges`: asks language models, and reads their answers
 //! - `scorebox-sdk-json-schema`: whether a value matches a JSON Schema
 //! - `scorebox-sdk-texts`: how alike two texts are, and texts normalized as other programs do
 #![deny(missing_docs)]
@@ -109,8 +109,8 @@ pub mod bindings {
         default_bindings_module: "scorebox_sdk::bindings",
     });
 
-    /// The export that only summarizing scorers have, as a separate world: a component
-    /// of both is one of the world `summarizing-scorer`.
+    /// The export that only summarizing scorers have, as a separate world: a component with both exports targets the
+    /// world `summarizing-scorer`.
     pub mod of_run {
         wit_bindgen::generate!({
             path: "../../../wit/0.1.0",
@@ -139,7 +139,7 @@ pub use meta::{JsonObject, Meta};
 pub use named_tests::{NamedTest, TestResult, Tests};
 pub use negation::Negate;
 pub use part::{Part, plain_message};
-/// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
+/// The crate that `#[derive(JsonSchema)]` refers to: import it alongside [`JsonSchema`], or depend on `schemars` 1.
 pub use schemars;
 pub use schemars::JsonSchema;
 pub use score::Score;
@@ -148,16 +148,16 @@ pub use {serde, serde_json};
 
 /// A scorer: made once from its configuration, then asked for the score of each case.
 ///
-/// Its fields are what it keeps from the configuration, in the form that scoring needs. A scorer that
-/// keeps the configuration as it is says `type Config = Self`.
+/// Its fields hold what it needs from the configuration, in the form that scoring needs. A scorer that keeps the
+/// configuration as it is sets `type Config = Self`.
 pub trait Scorer: Sized {
     /// The configuration. Its doc comment is the scorer's description, and those of its fields
     /// describe the keys.
     ///
-    /// A scorer without configuration has a struct with braces and no fields, `struct Config {}`. The
-    /// JSON Schema, which users see, is derived from the fields; a key that the schema does not list
-    /// is refused, so `#[serde(alias)]` names do not work. A key in camelCase may be written in
-    /// snake_case too. An enum that is a key's default is shown as such if it derives `Serialize`.
+    /// For a scorer without configuration, use a struct with braces and no fields: `struct Config {}`. The JSON Schema,
+    /// which users see, is derived from the fields; a key that the schema does not list is refused, so
+    /// `#[serde(alias)]` names do not work. A key in camelCase may be written in snake_case too. The default of a key
+    /// that is an enum is shown only if the enum derives `Serialize`.
     type Config: serde::de::DeserializeOwned + JsonSchema;
 
     /// What the scorer is, and which parts of a case it reads.

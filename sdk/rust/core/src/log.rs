@@ -1,34 +1,33 @@
-//! Messages for the author who debugs a scorer: to the engine from a component, to stderr in native
-//! tests. Nothing is kept here.
+//! Sends messages to the author who debugs a scorer: from a component to the engine, in native tests to stderr. It
+//! stores nothing.
 //!
 //! ```
 //! scorebox_sdk::log::debug(format_args!("{} tokens", 12));
 //! ```
 //!
-//! A component that calls these functions imports the contract's `log.log`, which costs each of its
-//! scores some microseconds. The SDK's own messages go letter by letter, which costs nothing
-//! unless there is one.
+//! A component that calls these functions imports the contract's `log.log`, which costs each of its scores some
+//! microseconds. The SDK sends its own messages letter by letter, which costs nothing unless there is one.
 
 use std::fmt::{self, Display, Write};
 
 use crate::bindings::scorebox::scorer::log::Level;
 
-/// For the scorer's author.
+/// Logs a detail for the scorer's author.
 pub fn debug(message: impl Display) {
     send(Level::Debug, message);
 }
 
-/// Worth knowing.
+/// Logs something worth knowing.
 pub fn info(message: impl Display) {
     send(Level::Info, message);
 }
 
-/// Probably a mistake.
+/// Logs what is probably a mistake.
 pub fn warn(message: impl Display) {
     send(Level::Warn, message);
 }
 
-/// What went wrong; the last one is added to the error of a trap, which the user reads.
+/// Logs what went wrong. The last such message is added to the error of a trap, which the user reads.
 pub fn error(message: impl Display) {
     send(Level::Error, message);
 }
@@ -38,26 +37,26 @@ fn send(level: Level, message: impl Display) {
     crate::bindings::scorebox::scorer::log::log(level, &message.to_string());
 }
 
-// In an author's own tests no engine keeps the message.
+// In an author's own tests, no engine stores the message.
 #[cfg(not(target_arch = "wasm32"))]
 #[allow(clippy::print_stderr)]
 fn send(level: Level, message: impl Display) {
     eprintln!("{level:?}: {message}");
 }
 
-/// The longest message of the SDK itself, in bytes: the engine's log is bounded.
+/// The longest message of the SDK itself, in bytes, because the engine's log is bounded.
 const OWN_LIMIT: usize = 4096;
 
-/// A message of the SDK itself: in one line, and cut to [`OWN_LIMIT`]. It allocates nothing.
+/// Sends a message of the SDK itself, on one line and cut to [`OWN_LIMIT`]. It allocates nothing.
 pub(crate) fn spell(level: Level, message: fmt::Arguments<'_>) {
-    // It fails if the message is cut.
+    // It only fails if the message is cut.
     let _ = Line { room: OWN_LIMIT, letter }.write_fmt(message);
     end(level);
 }
 
-/// A line of bounded length, whose letters go to a function.
+/// A line of bounded length whose letters go to a function.
 struct Line<F> {
-    /// Bytes.
+    /// The bytes that are left.
     room: usize,
     letter: F,
 }
@@ -65,7 +64,7 @@ struct Line<F> {
 impl<F: FnMut(char)> Write for Line<F> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for letter in text.chars() {
-            // There is always room for the mark of a cut.
+            // There is always room for the mark that says that the line is cut.
             match self.room.checked_sub(letter.len_utf8()) {
                 Some(room) if room >= '…'.len_utf8() => self.room = room,
                 _ => {

@@ -1,5 +1,5 @@
-//! What a score says for programs: a JSON document, kept as the text that the engine stores. It leaves open what the
-//! document says.
+//! The part of a score that programs read: a JSON document, kept as the text that the engine stores. What the document
+//! contains is up to the scorer.
 
 use std::mem::ManuallyDrop;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::part::json_text;
 use crate::push_count;
 
-/// How much room an object gets at first, in bytes: as much as most take.
+/// The initial capacity of an object, in bytes: enough for most.
 const USUAL_LENGTH: usize = 128;
 
 /// A JSON document for programs: from whatever a `serde_json::Value` is made of, or from a [`JsonObject`].
@@ -19,7 +19,7 @@ impl Meta {
     /// The document as a tree.
     #[must_use]
     pub fn value(&self) -> Value {
-        // Not an error that anybody could see: both ways to make one write JSON.
+        // It cannot fail in practice: both ways to make a document write valid JSON.
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
@@ -30,7 +30,7 @@ impl Meta {
     }
 }
 
-/// By what they say, not by how it is written.
+/// Compares the values, not how they are written.
 impl PartialEq for Meta {
     fn eq(&self, other: &Self) -> bool {
         self.value() == other.value()
@@ -39,7 +39,7 @@ impl PartialEq for Meta {
 
 impl<T: Into<Value>> From<T> for Meta {
     fn from(value: T) -> Self {
-        // The sandbox ends with this score: freeing the value would be wasted work.
+        // The sandbox ends with this score, so freeing the value would be wasted work.
         Self(json_text(&ManuallyDrop::new(value.into())))
     }
 }
@@ -50,8 +50,8 @@ impl From<JsonObject> for Meta {
     }
 }
 
-/// A JSON object that is written member by member, for scores of a few thousand instructions: making a
-/// `serde_json::Value` and writing it takes longer than finding a text in another.
+/// A JSON object that is written member by member, for scores that cost only a few thousand instructions: building and
+/// writing a `serde_json::Value` takes longer than finding one text in another.
 ///
 /// ```
 /// # use scorebox_sdk::{JsonObject, Score};
@@ -62,13 +62,13 @@ impl From<JsonObject> for Meta {
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct JsonObject {
-    /// Without the brace at its end.
+    /// The text so far, without the closing brace.
     text: String,
 }
 
 impl JsonObject {
-    /// The object without members.
-    // Not a `Default`, whose text would lack its brace.
+    /// An object without members.
+    // Not `Default`: a derived one would lack the opening brace.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let mut text = String::with_capacity(USUAL_LENGTH);
@@ -76,8 +76,8 @@ impl JsonObject {
         Self { text }
     }
 
-    /// Adds a list of texts. Give each key once, without quotes and line breaks, and keys in alphabetical order, in which
-    /// other documents of scores have them.
+    /// Adds a list of texts. Add each key once and in alphabetical order, as other documents of scores have them, and
+    /// use no quotes or line breaks in it.
     pub fn texts(mut self, key: &str, texts: impl IntoIterator<Item: AsRef<str>>) -> Self {
         self.push_key(key);
         let mut before = '[';
@@ -123,7 +123,7 @@ impl JsonObject {
     }
 }
 
-/// Whether JSON has the text as it is.
+/// Whether the text needs no escapes in JSON.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
 }

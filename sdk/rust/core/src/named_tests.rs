@@ -1,5 +1,5 @@
-//! A scorer that is a set of named tests: each is one assertion, and a test that fails stops no
-//! other. What is tested is left to the scorer.
+//! A scorer that is a set of named tests: each is one assertion, and a failing test does not stop the others. What is
+//! tested is up to the scorer.
 
 use std::error::Error;
 
@@ -20,8 +20,8 @@ const NAMED: usize = 3;
 /// What a test returns: `Ok(())`, or why it fails. `?` works on any error.
 pub type TestResult = Result<(), Box<dyn Error>>;
 
-/// Named tests. Each becomes an assertion, a gate unless it is called soft; the score is the part
-/// of them that passes.
+/// Named tests. Each becomes an assertion, which is a gate unless it is made soft; the score is the fraction of tests
+/// that pass.
 ///
 /// ```
 /// use scorebox_sdk::{Tests, ensure, ensure_eq};
@@ -46,7 +46,7 @@ pub struct Tests {
     skipped: usize,
 }
 
-/// A test that was run. Its methods change how it counts.
+/// A test that was run. Its methods change how it counts in the score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedTest {
     name: String,
@@ -107,7 +107,7 @@ impl Tests {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -119,18 +119,18 @@ impl Tests {
         self.list.iter().filter(|test| test.failure.is_some()).count()
     }
 
-    /// The score: the weight of the tests that pass over that of all. The reason names the failures.
-    /// If there are none, or all have the weight 0, it is not-applicable.
+    /// The score: the weight of the passing tests divided by the weight of all. The reason names the failures. If there
+    /// are no tests, or all have the weight 0, the result is not-applicable.
     ///
-    /// A score has at most 1000 assertions. Of more tests, those that fail are kept first, and the
-    /// reason says how many are left out.
+    /// A score has at most 1000 assertions. If there are more tests, failing ones are kept first, and the reason says
+    /// how many are left out.
     #[must_use]
     pub fn into_score(self) -> Score {
         let all = self.list.len();
         let failed = self.failed();
         let meta = json!({ "tests": all, "failed": failed, "skipped": self.skipped });
         let weight = |tests: &mut dyn Iterator<Item = &NamedTest>| -> f64 {
-            // The sum of nothing is -0.0.
+            // Adding 0.0 turns the sum of nothing, -0.0, into 0.
             tests.map(|test| test.weight).sum::<f64>() + 0.0
         };
         let whole = weight(&mut self.list.iter());
@@ -191,7 +191,7 @@ impl Tests {
     }
 }
 
-/// Line breaks stay: a person reads the failure of a test with its lines.
+/// Line breaks stay, because a person reads the failure of a test line by line.
 fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(FAILURE_LENGTH) {
         text.truncate(end);

@@ -1,5 +1,5 @@
-//! The configuration key `negate`, which turns a score s into 1 - s, and how an inverted check
-//! reads: the opposite is wanted.
+//! The configuration key `negate`, which turns a score s into 1 - s, and the wording of an inverted check, which says
+//! that the opposite is wanted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,9 +54,8 @@ impl From<bool> for Negate {
 }
 
 impl Assertion {
-    /// Inverts the check if `negate` is set: its value v becomes 1 - v, and its name begins
-    /// with `not: `. The reason stays: it says what was found. Meant for a check without its own
-    /// threshold, which would stay too.
+    /// Inverts the check if `negate` is set: its value v becomes 1 - v, and its name begins with `not: `. The reason
+    /// stays, because it says what was found. Meant for a check without its own threshold, which would not be inverted.
     #[must_use]
     pub fn negated(mut self, negate: bool) -> Self {
         if negate {
@@ -67,8 +66,8 @@ impl Assertion {
     }
 }
 
-/// A finding that is not what was wanted, with what was: `wanted`, or its opposite. Without `wanted`, the
-/// finding is enough, unless its opposite was wanted.
+/// The reason of a failed check: the finding, and what was wanted instead, which is `wanted` or its opposite. Without
+/// `wanted`, the finding is enough, unless its opposite was wanted.
 pub(crate) fn unmet(found: &str, wanted: Option<&str>, negate: bool) -> String {
     match (wanted, negate) {
         (Some(wanted), false) => format!("{found}; wanted: {wanted}"),

@@ -1,5 +1,4 @@
-//! Reports to the engine why a scorer panicked, before the panic becomes a bare trap. It recovers
-//! nothing.
+//! Reports to the engine why a scorer panicked, before the panic becomes a trap without a message. It does not recover.
 
 use std::panic::PanicHookInfo;
 use std::sync::Once;
@@ -7,7 +6,7 @@ use std::sync::Once;
 use crate::bindings::scorebox::scorer::log::Level;
 use crate::log;
 
-/// Sends every later panic to the log, at level error.
+/// Logs every later panic at level error.
 pub(crate) fn report_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| std::panic::set_hook(Box::new(report)));

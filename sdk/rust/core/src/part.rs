@@ -1,4 +1,4 @@
-//! One JSON document of a case, parsed only as far as it is read. It keeps no parsed copy.
+//! One JSON document of a case, parsed only when it is read. It keeps no parsed copy.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ScoreError, compact::compact, excerpt};
 
-/// One part of a case: its JSON text, and the name that errors call it by.
+/// One part of a case: its JSON text, and its name in errors.
 #[derive(Debug, Clone)]
 pub struct Part<'a> {
     name: Cow<'a, str>,
@@ -15,13 +15,13 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A JSON document, and the name that errors call it by.
+    /// A JSON document with this name in errors.
     #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, json: impl Into<Cow<'a, str>>) -> Self {
         Self { name: name.into(), json: json.into() }
     }
 
-    /// The name that the user knows it by: the case's key (`groundTruth`) or the configuration's.
+    /// The name that the user knows it by: the key in the case (`groundTruth`) or in the configuration.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -32,7 +32,7 @@ impl<'a> Part<'a> {
     pub fn json(&self) -> &str {
         let json: &str = &self.json;
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        // It is asked for often, and white space around it is rare.
+        // It is called often, and white space around the value is rare.
         match (json.as_bytes().first(), json.as_bytes().last()) {
             (Some(first), Some(last)) if is_space(first) || is_space(last) => {
                 json.trim_matches([' ', '\t', '\n', '\r'])
@@ -41,11 +41,11 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A string's content; for any other value, its compact JSON text, which is the same however the value was
-    /// written: `{"a": 1.0}` is `{"a":1}`. Keys stay in their order.
+    /// The content of a string; for any other value, its compact JSON text, which does not depend on how the value was
+    /// written: `{"a": 1.0}` becomes `{"a":1}`. The order of keys stays.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the string holds an escape that is not a character.
+    /// [`ScoreError::InvalidInput`] if the string contains an escape that is not a valid character.
     pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
         let json = self.json();
         match without_escapes(json) {
@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
         if !json.starts_with('"') {
             return Err(self.should_be("a string"));
         }
-        // As a value, because its reader is in the component anyway.
+        // Read as a `Value`, because the code for that is in the component anyway.
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => Ok(Cow::Owned(text)),
             Ok(_) => Err(self.should_be("a string")),
@@ -84,7 +84,7 @@ impl<'a> Part<'a> {
         if let Some(content) = without_escapes(self.json()) {
             return Ok(Value::String(content.to_owned()));
         }
-        // Keeping track of paths costs more than reading; only an error needs one.
+        // Tracking paths costs more than reading, so the value is read again only if an error needs its path.
         serde_json::from_str(self.json()).or_else(|_| self.read())
     }
 
@@ -102,12 +102,12 @@ impl<'a> Part<'a> {
         })?;
         match deserializer.end() {
             Ok(()) => Ok(value),
-            // A case has none, but a text may that a scorer takes for JSON.
+            // The parts of a case have no text after the value, but a text that a scorer reads as JSON may.
             Err(_) => Err(self.unreadable("", "more text follows the value")),
         }
     }
 
-    /// The error of JSON that cannot be read as asked, at a path inside the part.
+    /// The error for JSON that cannot be read as requested, at a path inside the part.
     pub(crate) fn unreadable(&self, path: &str, message: &str) -> ScoreError {
         let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
         let place = [self.name(), dot, path].concat();
@@ -127,7 +127,7 @@ impl<'a> Part<'a> {
         self.json().starts_with('[')
     }
 
-    /// Whether the value is a JSON `null`; only an output can be.
+    /// Whether the value is JSON `null`; only an output can be `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.json() == "null"
@@ -159,14 +159,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A value as compact JSON. `to_string` of a value goes through the machinery of formatting, which is
-/// slower, and large in a component.
+/// A value as compact JSON. Its own `to_string` uses the formatting machinery, which is slower, and large in a
+/// component.
 pub(crate) fn json_text(value: &Value) -> String {
-    // It fails only if a key is not a string, which a `Value` cannot have.
+    // It fails only for a key that is not a string, which a `Value` cannot have.
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The content of a string's JSON, if that is written without escapes.
+/// The content of a JSON string that contains no escapes.
 fn without_escapes(json: &str) -> Option<&str> {
     match json.as_bytes() {
         [b'"', content @ .., b'"'] if !content.contains(&b'\\') => json.get(1..=content.len()),
@@ -174,15 +174,15 @@ fn without_escapes(json: &str) -> Option<&str> {
     }
 }
 
-/// serde_json's message, without the position in a text that the user never sees.
+/// serde_json's message, without the position, which is in a text that the user never sees.
 #[must_use]
 pub fn plain_message(message: &str) -> &str {
     message.rfind(" at line ").map_or(message, |index| &message[..index])
 }
 
-/// serde's message with words instead of Rust's type names.
+/// serde's message, with plain words instead of Rust's type names.
 pub(crate) fn in_words(message: &str) -> String {
-    // serde_json's message for a value that is not an enum.
+    // serde_json says this of a value that is not an enum.
     if message == "expected value" {
         return "expected one of its names".to_owned();
     }
@@ -197,7 +197,7 @@ pub(crate) fn in_words(message: &str) -> String {
     format!("{}, expected {expected}", found_in_words(found))
 }
 
-/// What serde found, in the words of JSON.
+/// Describes what serde found, in JSON's terms.
 fn found_in_words(found: &str) -> String {
     match found {
         "invalid type: map" => "invalid type: object".to_owned(),
@@ -206,7 +206,7 @@ fn found_in_words(found: &str) -> String {
     }
 }
 
-/// What serde expected; a scorer's own words stay as they are.
+/// Describes what serde expected; a scorer's own words stay as they are.
 fn expected_in_words(expected: &str, is_too_large: bool) -> &str {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" if is_too_large => "a smaller whole number",

@@ -1,22 +1,22 @@
-//! The JSON Schema of a scorer's configuration. It only describes; checking is done elsewhere.
+//! Derives the JSON Schema of a scorer's configuration. It only describes; configurations are checked elsewhere.
 
 use serde_json::{Map, Value};
 
 use crate::JsonSchema;
 
-/// The schema of `T`, which also says that no other keys are allowed.
+/// The schema of `T`, closed so that no other keys are allowed.
 pub(crate) fn config_schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
     join_descriptions(&mut schema);
     if let Some(root) = schema.as_object_mut() {
-        // The name of a Rust type, which users do not know.
+        // The title is the name of a Rust type, which users do not know.
         root.remove("title");
         close(root);
     }
     schema
 }
 
-/// Doc comments are wrapped to an editor's width, which readers do not have.
+/// Doc comments are wrapped for an editor, but readers have other widths.
 fn join_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -32,7 +32,7 @@ fn join_descriptions(schema: &mut Value) {
     }
 }
 
-/// One line a paragraph; lists, tables, headings and quotes keep their lines.
+/// Puts each paragraph on one line; lists, tables, headings and quotes keep their lines.
 fn join_lines(text: &str) -> String {
     let starts_anew = |line: &str| {
         let line = line.trim_start();
@@ -55,8 +55,8 @@ fn join_lines(text: &str) -> String {
     joined
 }
 
-/// Unknown keys are refused; saying so in the schema lets editors say it first. A schema that is put
-/// together from others is left open, since `additionalProperties` sees only its own.
+/// Says in the schema that unknown keys are refused, so that editors can report them early. A schema that is composed
+/// of others is left open, because `additionalProperties` only sees the properties next to it.
 fn close(schema: &mut Map<String, Value>) {
     let composed = ["$ref", "allOf", "anyOf", "oneOf", "additionalProperties"];
     if !composed.iter().any(|keyword| schema.contains_key(*keyword)) {
@@ -64,7 +64,7 @@ fn close(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The type's doc comment, as the text of the schema carries it; empty if it has none.
+/// The type's doc comment, as the schema contains it; empty if there is none.
 pub(crate) fn description(schema: &str) -> String {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     schema["description"].as_str().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! What a scorer says about a case. Ranges are not checked here: the engine knows the declared scale.
+//! What a scorer returns for a case. Ranges are not checked here: the engine knows the declared scale.
 
 use serde_json::Value;
 
@@ -7,18 +7,17 @@ use crate::{Assertion, Meta, Severity};
 /// The most assertions of a score that the engine accepts.
 pub(crate) const ASSERTION_LIMIT: usize = 1000;
 
-/// A score, with what explains it. The fields are there to be read in tests; build one with the
-/// methods.
+/// A score, with what explains it. The fields are public so that tests can read them; build a score with the methods.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Score {
-    /// On the scale that the scorer's `Info` declares; `None` if it does not apply.
+    /// The score, on the scale that the scorer's `Info` declares; `None` if the scorer does not apply.
     pub score: Option<f64>,
     /// A category that goes with the score.
     pub label: Option<String>,
     /// Why, for a person.
     pub reason: Option<String>,
-    /// Anything for programs.
+    /// A JSON document for programs.
     pub meta: Option<Meta>,
     /// The checks that the score is made of.
     pub assertions: Vec<Assertion>,
@@ -76,8 +75,8 @@ impl Score {
         self
     }
 
-    /// Adds checks, as many as a score may have. If there are more, with those that it has already, the ones
-    /// that fail come first, and of these the ones that decide; say in the reason how many there are.
+    /// Adds as many checks as a score may have. If there are too many, counting those that it already has, failing ones
+    /// come first, and among these the ones that decide; say in the reason how many there are.
     #[must_use]
     pub fn assertions(mut self, assertions: impl IntoIterator<Item = Assertion>) -> Self {
         self.assertions.extend(assertions);
@@ -103,7 +102,7 @@ fn fails_by_itself(assertion: &Assertion) -> bool {
     decides && fails(assertion)
 }
 
-/// Whether it fails and is a gate, or may be one because the scorer is.
+/// Whether it fails and is a gate, or may be one because the scorer's severity applies.
 fn fails_as_a_gate(assertion: &Assertion) -> bool {
     assertion.severity != Some(Severity::Soft) && fails_by_itself(assertion)
 }

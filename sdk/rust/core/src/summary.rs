@@ -1,5 +1,5 @@
-//! A scorer that reports on all scores of a run together: what it implements, and what it is given.
-//! `export!` makes the calls.
+//! A scorer that also reports on all scores of a run together: the trait that it implements, and what it is given. The
+//! code that calls it comes from `export!`.
 
 use serde_json::Value;
 
@@ -52,17 +52,16 @@ use crate::{Meta, Part, Score, ScoreError, Scorer};
 /// assert_eq!(scorer.summarize(&scores).unwrap(), json!({ "silent": ["b"] }));
 /// ```
 pub trait Summarizer: Scorer {
-    /// Reports on the run as a whole. It gets the scores in the order of the cases; cases
-    /// without a score because of an error are not among them. It runs in its own sandbox: of
-    /// what [`score`](Scorer::score) computed, only the scores themselves are available.
+    /// Reports on the run as a whole. It gets the scores in the order of the cases; cases without a score because of an
+    /// error are not among them. It runs in its own sandbox: only the scores are available, nothing else that
+    /// [`score`](Scorer::score) computed.
     ///
     /// # Errors
-    /// A [`ScoreError`] if it cannot report; the user reads its message in the
-    /// summary's place.
+    /// A [`ScoreError`] if it cannot report; the user reads its message instead of the summary.
     fn summarize(&self, scores: &[Scored]) -> Result<Value, ScoreError>;
 }
 
-/// One score of the run, as this scorer gave it.
+/// One score of the run, as this scorer returned it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The case's id.
@@ -71,12 +70,12 @@ pub struct Scored {
     pub score: Option<f64>,
     /// The label, if the score has one.
     pub label: Option<String>,
-    /// The meta document as JSON text. It is parsed only if [`Scored::meta`] is asked.
+    /// The meta document as JSON text, parsed only if [`Scored::meta`] is called.
     pub(crate) meta: Option<String>,
 }
 
 impl Scored {
-    /// For tests: the score of a case, as the engine hands it over.
+    /// For tests: the score of a case, as the engine passes it on.
     #[must_use]
     pub fn new(case_id: impl Into<String>, score: Score) -> Self {
         let Score { score, label, meta, .. } = score;

@@ -1,12 +1,12 @@
-//! What schemas of drafts 6 and 7 mean where the validator takes them otherwise: keywords beside `$ref`,
-//! and an `enum` that names nothing, or a value twice. It walks no schema.
+//! Adjusts schemas of drafts 6 and 7 where the validator interprets them differently: keywords next to `$ref`, and an
+//! `enum` that is empty or repeats a value. It does not walk the schema.
 
 use std::collections::BTreeSet;
 
 use boon::Draft;
 use serde_json::{Map, Value, json};
 
-/// What the validator enforces beside `$ref`, next to which nothing has a meaning before draft 2019-09.
+/// Keywords that the validator enforces next to `$ref`, although nothing next to it has a meaning before draft 2019-09.
 /// Schemas that a reference may lead to, such as `definitions`, stay.
 const BESIDE_REFERENCE: [&str; 8] = [
     "const",
@@ -19,7 +19,7 @@ const BESIDE_REFERENCE: [&str; 8] = [
     "else",
 ];
 
-/// Makes the members of a schema what the validator takes as the draft means them.
+/// Changes the members of a schema so that the validator interprets them as the draft does.
 pub(super) fn fit(members: &mut Map<String, Value>, draft: Draft) {
     if matches!(draft, Draft::V6 | Draft::V7) && members.get("$ref").is_some_and(Value::is_string) {
         members.retain(|key, _| !BESIDE_REFERENCE.contains(&key.as_str()));
@@ -58,7 +58,7 @@ fn spelled_once(value: &Value) -> Value {
     }
 }
 
-/// Puts a schema that no value matches in the place of an empty `enum`.
+/// Replaces an empty `enum` with a schema that no value matches.
 fn match_nothing(members: &mut Map<String, Value>) {
     let parts = members.entry("allOf").or_insert_with(|| json!([]));
     if let Some(parts) = parts.as_array_mut() {

@@ -1,32 +1,32 @@
-//! Regular expressions of ECMA 262: whether a text is one, by the grammar with the flag `u`, and what it is
-//! in Rust's syntax. It compiles and matches nothing. Names of Unicode properties are not looked up.
+//! Regular expressions of ECMA 262: checks a pattern by the grammar with the flag `u`, and translates it into Rust's
+//! syntax. It compiles and matches nothing. Names of Unicode properties are not looked up.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// White space and ends of lines, as `\s` has them, inside of a class.
+/// White space and line ends, as `\s` matches them, inside a class.
 const SPACE: &str =
     r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 
-/// What `.` does not match, inside of a class.
+/// What `.` does not match, inside a class.
 const LINE_ENDS: &str = r"\n\r\u{2028}\u{2029}";
 
-/// How strictly the grammar is taken.
+/// How strictly the grammar is applied.
 #[derive(Clone, Copy, PartialEq)]
 enum Grammar {
-    /// That of the flag `u`.
+    /// The grammar of the flag `u`.
     Unicode,
-    /// As well what patterns without the flag have, where it can mean only one thing: `\-`, `]` and
-    /// `}` for themselves, and `[\w-.]`.
+    /// Also what patterns without the flag allow, if it can have only one meaning: `\-`, `]` and `}` as literals, and
+    /// `[\w-.]`.
     Lenient,
 }
 
 /// Why a pattern cannot be translated.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
-    /// It is not ECMA 262's, as the text says.
+    /// It is not a valid ECMA 262 pattern; the text says why.
     Invalid(String),
-    /// Rust's engine does not have this.
+    /// Rust's engine does not support this.
     Unsupported(&'static str),
 }
 
@@ -61,7 +61,7 @@ fn read(pattern: &str, grammar: Grammar) -> Result<Reader<'_>, String> {
     }
 }
 
-/// The number of capturing groups, so that a reference to one can be checked before it is read.
+/// The number of capturing groups, so that a reference to a group can be checked before the group is read.
 fn count_groups(pattern: &str) -> usize {
     let (mut count, mut in_class) = (0, false);
     let mut chars = pattern.chars().peekable();
@@ -85,7 +85,7 @@ fn count_groups(pattern: &str) -> usize {
 struct Reader<'p> {
     chars: Peekable<Chars<'p>>,
     grammar: Grammar,
-    /// Names of groups, and whether the group stands there (or is referred to).
+    /// Names of groups, and whether the group is defined (or only referred to).
     names: Vec<(String, bool)>,
     groups: usize,
     /// The translation so far.
@@ -94,11 +94,11 @@ struct Reader<'p> {
     unsupported: Option<&'static str>,
 }
 
-/// A group that is open.
+/// An open group.
 struct Group {
     /// Whether it may be repeated; assertions may not.
     repeatable: bool,
-    /// Whether `.` matches ends of lines in it.
+    /// Whether `.` matches line ends in it.
     dot_all: bool,
 }
 
@@ -143,11 +143,11 @@ impl Reader<'_> {
         if open.is_empty() { Ok(()) } else { Err("a `(` without its `)`".to_owned()) }
     }
 
-    /// A character that stands for itself. It may be repeated.
+    /// A character that matches itself. It may be repeated.
     fn literal(&mut self, c: char) -> bool {
         match c.is_alphanumeric() {
             true => self.out.push(c),
-            // What has a meaning in Rust's syntax loses it.
+            // A character with a meaning in Rust's syntax is escaped.
             false => self.out.extend(c.escape_unicode()),
         }
         true
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.chars.next_if_eq(&wanted).is_some()
     }
 
-    /// Passes over the `?` of a lazy quantifier. What is repeated cannot be repeated again.
+    /// Skips the `?` of a lazy quantifier. A repeated item cannot be repeated again.
     fn lazy(&mut self) -> bool {
         if self.eat('?') {
             self.out.push('?');
@@ -178,7 +178,7 @@ impl Reader<'_> {
         false
     }
 
-    /// What follows `(`. Nothing asks what a group captured.
+    /// What follows `(`. Groups do not capture, because nothing asks what they captured.
     fn group(&mut self, dot_all: bool) -> Result<Group, String> {
         if !self.eat('?') {
             self.out.push_str("(?:");
@@ -251,7 +251,7 @@ impl Reader<'_> {
         if least.is_empty() || !self.eat('}') {
             return Err("a `{` that does not begin a quantifier".to_owned());
         }
-        // Of texts without leading zeros the longer number is the larger one.
+        // Without leading zeros, the longer number is the larger one.
         let size = |digits: &str| {
             let digits = digits.trim_start_matches('0').to_owned();
             (digits.len(), digits)
@@ -271,7 +271,7 @@ impl Reader<'_> {
         digits
     }
 
-    /// What follows `\` outside of a class; whether it may be repeated.
+    /// What follows `\` outside a class; returns whether it may be repeated.
     fn escape(&mut self) -> Result<bool, String> {
         match self.chars.peek() {
             Some(&boundary @ ('b' | 'B')) => {
@@ -306,8 +306,8 @@ impl Reader<'_> {
         }
     }
 
-    /// An escape for a character, or for one of several: then there is no character, and the
-    /// translation has it.
+    /// An escape for one character or for one of several. For several, the result is `None`, and the translation is
+    /// already written.
     fn character(&mut self) -> Result<Option<char>, String> {
         let c = self.chars.next().ok_or("a `\\` with nothing after it")?;
         Ok(Some(match c {
@@ -360,7 +360,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `\u0041`, a pair of surrogates, or `\u{1F600}`, after the `u`. Half of a pair counts as U+FFFD.
+    /// `\u0041`, a surrogate pair, or `\u{1F600}`, after the `u`. Half a surrogate pair counts as U+FFFD.
     fn unicode(&mut self) -> Result<char, String> {
         if !self.eat('{') {
             return self.code_unit();
@@ -432,7 +432,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The end of a range, after its `-`. The translation has the beginning.
+    /// The end of a range, after its `-`. The start is already written.
     fn range(&mut self, first: Option<char>) -> Result<(), String> {
         let c = self.chars.next().ok_or("a `[` without its `]`")?;
         let before = self.out.len();
@@ -441,7 +441,7 @@ impl Reader<'_> {
             (Some(first), Some(last)) if first <= last => Ok(()),
             (Some(_), Some(_)) => Err("a range that is out of order".to_owned()),
             _ if self.grammar == Grammar::Lenient => {
-                // Where one side is not a character, the `-` is one.
+                // If one side is not a single character, the `-` is a literal.
                 self.out.insert(before, '\\');
                 Ok(())
             }
@@ -449,7 +449,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One character of a class; none where it stands for several.
+    /// One character of a class; `None` if it stands for several.
     fn member(&mut self, c: char) -> Result<Option<char>, String> {
         let one = match (c, self.chars.peek()) {
             ('\\', Some('b')) => {

@@ -1,5 +1,5 @@
-//! What `format` asserts beyond the validator's own checks: hostname, email, duration, iri, iri-reference,
-//! uri-template and regex as strictly as the official optional tests. The other formats are the validator's.
+//! What `format` asserts beyond the validator's own checks: hostname, email, duration, iri, iri-reference, uri-template
+//! and regex are as strict as the official optional tests. The other formats are left to the validator.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::ecma;
 
-/// What a schema's `"format": "regex"` is renamed to: the validator has another check for that
-/// name, which is Rust's syntax, and cannot be replaced.
+/// The name that replaces `"format": "regex"` in a schema: the validator has a check by that name, for Rust's syntax,
+/// which cannot be replaced.
 pub(super) const REGEX: &str = "regex of ECMA 262";
 
 type Verdict = Result<(), Box<dyn Error>>;
 
-/// The formats that are stricter here.
+/// The formats that this crate checks more strictly.
 pub(super) const STRICT: [Format; 7] = [
     Format { name: "hostname", func: hostname },
     Format { name: "email", func: email },
@@ -28,7 +28,7 @@ pub(super) const STRICT: [Format; 7] = [
     Format { name: REGEX, func: regex },
 ];
 
-/// RFC 1123; a label in Punycode must be valid by IDNA 2008 as well.
+/// RFC 1123; a label in Punycode must also be valid by IDNA 2008.
 fn hostname(value: &Value) -> Verdict {
     let Value::String(name) = value else { return Ok(()) };
     if name.ends_with('.') {
@@ -68,7 +68,7 @@ fn regex(value: &Value) -> Verdict {
     ecma::check(pattern).map_err(Into::into)
 }
 
-/// RFC 3987: what is a URI once its characters that are not ASCII are percent-encoded.
+/// RFC 3987: what is a URI once its non-ASCII characters are percent-encoded.
 fn iri(value: &Value) -> Verdict {
     let Value::String(iri) = value else { return Ok(()) };
     by_validator("uri", &Value::String(encoded(iri)?))
@@ -79,8 +79,8 @@ fn iri_reference(value: &Value) -> Verdict {
     by_validator("uri-reference", &Value::String(encoded(iri)?))
 }
 
-/// With a percent-encoded letter for each character beyond ASCII that an IRI may have at its place. Which letter
-/// it is decides nothing.
+/// The IRI with a percent-encoded letter in place of each non-ASCII character that is allowed at its position. Which
+/// letter it is does not matter.
 fn encoded(iri: &str) -> Result<String, Box<dyn Error>> {
     let query = iri.find('?').map_or(iri.len(), |start| start + 1);
     let query = query..iri.find('#').unwrap_or(iri.len());
@@ -101,7 +101,7 @@ fn encoded(iri: &str) -> Result<String, Box<dyn Error>> {
 fn is_ucschar(c: char) -> bool {
     match u32::from(c) {
         0xa0..=0xd7ff | 0xf900..=0xfdcf | 0xfdf0..=0xffef => true,
-        // But for the last two of each plane, which are no characters.
+        // Except the last two of each plane, which are not characters.
         code @ (0x1_0000..=0xd_ffff | 0xe_1000..=0xe_ffff) => code & 0xffff < 0xfffe,
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! One place of a value that does not match its schema, and its wording. Validates nothing.
+//! One place of a value that does not match its schema, and how it is worded. It validates nothing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,16 +13,16 @@ use super::formats;
 use super::place::Place;
 use super::rewrite::Rewritten;
 
-/// The most issues that are reported of one value.
+/// The most issues that are reported for one value.
 const ISSUE_LIMIT: usize = 20;
 
-/// The longest message of one issue, in characters: values inside it may be long.
+/// The longest message of one issue, in characters: it may quote long values.
 const MESSAGE_LIMIT: usize = 200;
 
-/// One place of a value that does not match. Displayed as `ages.1: want integer, but got string`.
+/// One place where a value does not match. Displayed as `ages.1: want integer, but got string`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Issue {
-    /// Where in the value: keys and indices.
+    /// The place in the value: keys and indices.
     path: Vec<Value>,
     /// What the schema wants, and what was found; at most 200 characters.
     message: String,
@@ -31,7 +31,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// An issue of the value as a whole, for which no keyword is to blame.
+    /// An issue with the value as a whole that is not due to a keyword.
     #[must_use]
     pub fn whole(message: String) -> Self {
         Self { path: Vec::new(), message, keyword: "" }
@@ -40,7 +40,7 @@ impl Issue {
     fn new(place: Place, kind: &ErrorKind<'_, '_>, message: &str) -> Self {
         let keyword = match kind {
             ErrorKind::FalseSchema => place.keyword,
-            // The validator has another word for this one.
+            // The validator calls this one by another word.
             ErrorKind::AdditionalProperties { .. } => "additionalProperties",
             _ => kind.keyword_path().map_or("", |path| path.keyword),
         };
@@ -62,7 +62,7 @@ impl fmt::Display for Issue {
     }
 }
 
-/// The issues of a value that does not match, at most [`ISSUE_LIMIT`].
+/// The issues of a value that does not match, [`ISSUE_LIMIT`] at most.
 pub(super) fn issues(error: &ValidationError<'_, '_>, rewritten: &Rewritten) -> Vec<Issue> {
     let mut issues = Vec::new();
     Collector { rewritten, issues: &mut issues }.collect(error, &Place::default());
@@ -75,7 +75,7 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// The leaves of the validator's tree. If no alternative matches, the parts are not separate
+    /// Collects the leaves of the validator's error tree. If no alternative matches, the causes are not separate
     /// issues: they go into the message.
     fn collect(&mut self, error: &ValidationError<'_, '_>, from: &Place) {
         if self.issues.len() >= ISSUE_LIMIT {
@@ -103,7 +103,7 @@ impl Collector<'_> {
     }
 }
 
-/// An error of what the schema was made into, as one of the schema that the user wrote.
+/// Turns an error about the rewritten schema into one about the schema that the user wrote.
 fn in_words_of_the_schema<T>(
     kind: &ErrorKind<'_, '_>,
     rewritten: &Rewritten,
@@ -122,7 +122,7 @@ fn in_words_of_the_schema<T>(
     }
 }
 
-/// The validator's message. One format has a name there that no user wrote.
+/// The validator's message. For one format it contains a name that no user wrote.
 fn words(kind: &ErrorKind<'_, '_>) -> String {
     let words = kind.to_string();
     match kind {

@@ -1,18 +1,18 @@
-//! JSON Schema for scorers: compiles a schema, and reports what of a value does not match it. It reads
-//! no file and no network, and decides no score.
+//! JSON Schema for scorers: compiles a schema, and reports where a value does not match it. It accesses no files and no
+//! network, and decides no score.
 //!
-//! - `drafts`: what older drafts mean and the validator takes otherwise
+//! - `drafts`: where the validator interprets older drafts differently
 //! - `ecma`: the syntax of ECMA 262's regular expressions, and their translation
 //! - `formats`: what `format` asserts
 //! - `issue`: one place that does not match, and its wording
 //! - `numbers`: exact comparison and division of numbers
-//! - `place`: where an error is
+//! - `place`: where in a value an error is
 //! - `rewrite`: what is changed in a schema before it is compiled
 //! - `unusable`: why a schema cannot be compiled
 //! - `warm`: what a validator sets up at its first use, done before the first score
 //!
-//! The validator recurses with schema and value: some 5 KB of stack a level, of which readable JSON has
-//! 127. A component that uses it asks for a stack of 1 MiB (see `build.rs` of json-valid).
+//! The validator recurses into schema and value, which takes about 5 KB of stack per level, and JSON may have 127
+//! levels. A component that uses it requests a stack of 1 MiB (see `build.rs` of json-valid).
 
 #![deny(missing_docs)]
 
@@ -43,10 +43,10 @@ use scorebox_sdk::{ConfigError, excerpt};
 /// The address of the schema itself; relative references start from it.
 const ROOT: &str = "schema:///root.json";
 
-/// What relative references without an `$id` resolve to.
+/// The base of relative references in a schema without an `$id`.
 const ROOT_FOLDER: &str = "schema:///";
 
-/// How deep JSON may be nested to be read: the limit of `serde_json`.
+/// How deeply JSON that is read may be nested: the limit of `serde_json`.
 const DEEPEST: usize = 127;
 
 /// The most issues that one line reports.
@@ -55,7 +55,7 @@ const PROBLEM_ISSUES: usize = 5;
 /// How much of one issue a line reports, in characters.
 const PROBLEM_LENGTH: usize = 240;
 
-/// Formats that draft 7 and older would assert by themselves.
+/// The formats that draft 7 and older assert unless told otherwise.
 const FORMATS: [&str; 20] = [
     formats::REGEX,
     "hostname",
@@ -79,15 +79,14 @@ const FORMATS: [&str; 20] = [
     "ipv6",
 ];
 
-/// How a schema is compiled. Drafts 4, 6, 7, 2019-09 and 2020-12 are known; a schema without `$schema`
-/// is 2020-12, and a document without one is of the schema's draft.
+/// How a schema is compiled. Drafts 4, 6, 7, 2019-09 and 2020-12 are supported; a schema without `$schema` is read as
+/// 2020-12, and a document without one as the schema's draft.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Whether what `format` says (`date`, `email` …) is checked; otherwise it only describes.
+    /// Whether `format` (`date`, `email` …) is checked; otherwise it only describes.
     pub formats: bool,
-    /// What the scorer's configuration has under `documents`: schemas that `$ref` and `$schema` may
-    /// refer to, by URL, absolute or relative to the schema's own `$id`. `None` if the scorer has no
-    /// such key.
+    /// The `documents` of the scorer's configuration: schemas that `$ref` and `$schema` may refer to, by URL, absolute
+    /// or relative to the schema's own `$id`. `None` if the scorer has no such key.
     pub documents: Option<&'a BTreeMap<String, Value>>,
 }
 
@@ -112,7 +111,7 @@ impl CompiledSchema {
     /// Compiles a schema that only one score needs, such as a case's `outputSchema`.
     ///
     /// # Errors
-    /// Why it cannot be used, in one line that can follow the name of its key.
+    /// Why the schema cannot be used, in one line that can follow the name of its key.
     pub fn compile(schema: &Value, options: Options<'_>) -> Result<Self, String> {
         let mut schema = schema.clone();
         let mut documents = Documents::new(options.documents, &schema);
@@ -133,9 +132,8 @@ impl CompiledSchema {
         }
     }
 
-    /// Compiles a schema of the configuration, and uses it once: for
-    /// [`Scorer::new`](scorebox_sdk::Scorer::new), where what is set up at the first use becomes part
-    /// of the memory that every score starts from.
+    /// Compiles a schema of the configuration and uses it once. Call it in [`Scorer::new`](scorebox_sdk::Scorer::new):
+    /// what is set up at the first use then becomes part of the memory that every score starts from.
     ///
     /// # Errors
     /// As [`compile`](Self::compile).
@@ -145,11 +143,11 @@ impl CompiledSchema {
         Ok(compiled)
     }
 
-    /// Prepares what a scorer's configuration has under `schema`; `None` if it has nothing there.
-    /// Remote schemas are not fetched, and there are no `documents`.
+    /// Prepares the `schema` of a scorer's configuration; `None` if there is none. Remote schemas are not fetched, and
+    /// there are no `documents`.
     ///
     /// # Errors
-    /// A [`ConfigError`] of the key `schema` if it is not a schema, or not a usable one.
+    /// A [`ConfigError`] of the key `schema` if it is not a schema, or cannot be used.
     pub fn from_config(schema: Option<&Value>, formats: bool) -> Result<Option<Self>, ConfigError> {
         let Some(schema) = schema else { return Ok(None) };
         if !schema.is_object() && !schema.is_boolean() {
@@ -161,26 +159,26 @@ impl CompiledSchema {
         compiled.map(Some).map_err(|error| ConfigError::new("schema", error))
     }
 
-    /// The issues of a value, at most 20; `None` if it matches.
+    /// The issues of a value, at most 20; empty if it matches.
     #[must_use]
     pub fn issues(&self, value: &Value) -> Vec<Issue> {
         let failure = self.failure(value);
         failure.map_or_else(Vec::new, |error| issue::issues(&error, &self.rewritten))
     }
 
-    /// What the validator says of a value that does not match.
+    /// The validator's error for a value that does not match.
     fn failure<'a>(&'a self, value: &'a Value) -> Option<ValidationError<'a, 'a>> {
         numbers::with(self.rewritten.rules(), || self.schemas.validate(value, self.root).err())
     }
 
-    /// Whether a value of any kind sends the validator round in a circle. A circle below the value
-    /// itself, or for some values of a kind only, is an issue of the value that gets there.
+    /// Whether the schema refers only to itself, so that the validator would loop for a value of any kind. A loop
+    /// further down, or for values of one kind only, is an issue of the value that gets there.
     fn refers_only_to_itself(&self) -> bool {
         let samples = [json!(null), json!(true), json!(0), json!(""), json!([]), json!({})];
         samples.iter().any(|sample| self.failure(sample).is_some_and(|error| is_circle(&error)))
     }
 
-    /// What of a value does not match, in one bounded line; `None` if all does.
+    /// What does not match in a value, as one line of bounded length; `None` if everything matches.
     #[must_use]
     pub fn problem(&self, value: &Value) -> Option<String> {
         let issues: Vec<_> = (self.issues(value).iter().take(PROBLEM_ISSUES))
@@ -189,9 +187,9 @@ impl CompiledSchema {
         (!issues.is_empty()).then(|| issues.join("; "))
     }
 
-    /// What of a text's JSON does not match, in one bounded line; `None` if all does. A text that
-    /// cannot be read does not match either: one that is not JSON, that is nested more than 127 deep,
-    /// that has a number beyond the range of `f64` in it, or half of a surrogate pair.
+    /// What does not match in a text's JSON, as one line of bounded length; `None` if everything matches. A text that
+    /// cannot be read does not match either: one that is not JSON, is nested more than 127 deep, or contains a number
+    /// beyond the range of `f64` or half a surrogate pair.
     ///
     /// ```
     /// # use scorebox_sdk_json_schema::{CompiledSchema, Options};
@@ -214,7 +212,7 @@ fn is_circle(error: &ValidationError<'_, '_>) -> bool {
     matches!(error.kind, ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_circle)
 }
 
-/// Has the compiler check formats, or leave them unchecked; rules of numbers are formats, too.
+/// Registers the formats with the compiler, which checks them only if asked to. Rules for numbers are formats too.
 fn register_formats(compiler: &mut Compiler, checked: bool, rewritten: &Rewritten) {
     if checked {
         formats::STRICT.into_iter().for_each(|format| compiler.register_format(format));
@@ -230,7 +228,7 @@ fn register_formats(compiler: &mut Compiler, checked: bool, rewritten: &Rewritte
     }
 }
 
-/// Why a text cannot be read as JSON. The reader reports too deep nesting as its own recursion.
+/// Why a text cannot be read as JSON. The reader reports nesting that is too deep as its own recursion limit.
 fn unreadable(error: &serde_json::Error) -> String {
     let message = error.to_string();
     if message.starts_with("recursion limit exceeded") {
@@ -245,15 +243,15 @@ impl fmt::Debug for CompiledSchema {
     }
 }
 
-/// Where references lead to.
+/// The documents that references lead to.
 struct Documents {
-    /// By URL, as the user wrote them; `None` if none can be given.
+    /// By URL, as the user wrote them; `None` if the scorer accepts none.
     given: Option<BTreeMap<String, Value>>,
-    /// The folder of the schema's `$id`, with its final `/`.
+    /// The folder of the schema's `$id`, with its trailing `/`.
     folder: Option<String>,
 }
 
-/// How many metaschemas are followed to find a draft: they may refer to each other in a circle.
+/// How many metaschemas are followed to find a draft, because they may refer to each other in a circle.
 const METASCHEMAS: usize = 8;
 
 impl Documents {
@@ -264,7 +262,7 @@ impl Documents {
         Self { given, folder: folder.map(|(folder, _)| format!("{folder}/")) }
     }
 
-    /// Makes the schema, which is of a draft, and all documents what the validator takes as they are
+    /// Changes the schema, which is of this draft, and all documents so that the validator interprets them as they are
     /// meant.
     fn rewrite(&mut self, schema: &mut Value, draft: Draft) -> Rewritten {
         let documents = self.given.iter().flat_map(BTreeMap::values);
@@ -283,8 +281,7 @@ impl Documents {
         rewritten
     }
 
-    /// The draft that a schema names, itself or through its metaschema; documents that name none are
-    /// of the same one.
+    /// The draft that a schema names, directly or through its metaschema; documents that name none have the same draft.
     fn draft(&self, schema: &Value) -> Draft {
         let mut schema = Some(schema);
         for _ in 0..METASCHEMAS {
@@ -298,7 +295,7 @@ impl Documents {
         Draft::V2020_12
     }
 
-    /// The document of a URL: by its name, by its place beside the schema, or by its own `$id`.
+    /// The document of a URL: by its name, relative to the schema, or by its own `$id`.
     fn find(&self, url: &str) -> Option<&Value> {
         let documents = self.given.as_ref()?;
         let url = url.trim_end_matches('#');

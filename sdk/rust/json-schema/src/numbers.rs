@@ -1,8 +1,8 @@
-//! What `multipleOf` and bounds of large numbers say, in exact decimal arithmetic: the validator divides
-//! and compares doubles. It reads a number from its shortest text, and parses no schema.
+//! Checks `multipleOf` and bounds of large numbers in exact decimal arithmetic, because the validator divides and
+//! compares doubles. It reads a number from its shortest text, and parses no schema.
 //!
-//! The validator knows no keywords of others, but formats: functions of a value, which have a name. So a
-//! rule becomes the format of its place in the list, and the list is there while a value is validated.
+//! The validator cannot be given new keywords, only new formats, which are functions of a value with a name. So a rule
+//! becomes a format named after its place in a list, and the list is set while a value is validated.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use std::error::Error;
 use boon::{ErrorKind, Format};
 use serde_json::{Number, Value};
 
-/// From here on doubles skip whole numbers.
+/// From this value on, doubles skip whole numbers.
 const EXACT_DOUBLES: f64 = 9_007_199_254_740_992.0;
 
 /// A keyword that limits numbers.
@@ -45,7 +45,7 @@ impl Keyword {
     }
 }
 
-/// A keyword with its number.
+/// A keyword and its number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rule {
     keyword: Keyword,
@@ -53,8 +53,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// The rule of a keyword; none where the validator's own check is exact, or the schema is not
-    /// valid.
+    /// The rule for a keyword; `None` if the validator's own check is exact, or the schema is not valid.
     pub(super) fn new(keyword: Keyword, limit: &Number) -> Option<Self> {
         let size = limit.as_f64()?;
         let needed = match keyword {
@@ -78,8 +77,7 @@ impl Rule {
         }
     }
 
-    /// The keyword and the words of a number for which the rule does not hold, as the validator has
-    /// them.
+    /// The validator's kind of error, with its keyword and number, for a number that breaks the rule.
     pub(super) fn failure<'a>(&'a self, number: &'a Number) -> ErrorKind<'a, 'a> {
         let (got, want) = (Cow::Borrowed(number), &self.limit);
         match self.keyword {
@@ -92,7 +90,7 @@ impl Rule {
     }
 }
 
-/// A number as digits and a power of ten. A number that JSON readers give has at most 20 digits.
+/// A number as digits and a power of ten. A number from a JSON reader has at most 20 digits.
 struct Decimal {
     negative: bool,
     digits: u128,
@@ -113,7 +111,7 @@ impl Decimal {
         })
     }
 
-    /// Whether this is a whole number of times another one that is not 0.
+    /// Whether this is a multiple of another number that is not 0.
     fn is_multiple_of(&self, other: &Self) -> bool {
         if self.exponent < other.exponent {
             // A divisor that does not fit is larger than this number.
@@ -141,7 +139,7 @@ impl Decimal {
         }
     }
 
-    /// The order of what is left without the signs.
+    /// Compares the absolute values.
     fn cmp_size(&self, other: &Self) -> Ordering {
         if self.exponent < other.exponent {
             return other.cmp_size(self).reverse();
@@ -153,7 +151,7 @@ impl Decimal {
     }
 }
 
-/// Digits times a power of ten; none if that has more than 128 bits.
+/// Digits times a power of ten; `None` if the product has more than 128 bits.
 fn scaled(digits: u128, power: i32) -> Option<u128> {
     if digits == 0 {
         return Some(0);
@@ -163,11 +161,11 @@ fn scaled(digits: u128, power: i32) -> Option<u128> {
 }
 
 thread_local! {
-    /// The rules of the schema that validates.
+    /// The rules of the schema that is being used.
     static RULES: RefCell<Vec<Rule>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs a validation whose schema has these rules.
+/// Runs a validation with the rules of its schema.
 pub(super) fn with<T>(rules: &[Rule], validate: impl FnOnce() -> T) -> T {
     if !rules.is_empty() {
         RULES.set(rules.to_vec());
@@ -183,7 +181,7 @@ fn check(place: usize, value: &Value) -> Result<(), Box<dyn Error>> {
 
 macro_rules! formats {
     ($($place:literal)*) => {
-        /// The formats of the first rules; a schema has no more of them.
+        /// The formats of all rules that a schema may have.
         pub(super) const FORMATS: &[Format] = &[$(Format {
             name: concat!("rule of numbers ", $place),
             func: |value| check($place, value),

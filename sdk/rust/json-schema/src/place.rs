@@ -1,6 +1,6 @@
-//! Where in a value an error of the validator is, and which keyword of the schema leads there. The
-//! validator counts items from the end of `prefixItems`, and names no keyword of a schema that is
-//! `false`: the way through the schema has both. It words nothing.
+//! Where in a value an error of the validator is, and which keyword of the schema leads there. The validator counts
+//! items from the end of `prefixItems`, and names no keyword for a schema that is `false`: following the schema's
+//! location provides both. It contains no wording.
 
 use boon::{ErrorKind, InstanceToken, ValidationError};
 use serde_json::Value;
@@ -14,12 +14,12 @@ pub(super) struct Place {
     pub(super) path: Vec<Value>,
     /// The last keyword on the way to a subschema; empty at the root.
     pub(super) keyword: &'static str,
-    /// The schema's location, as text that is not encoded.
+    /// The schema's location, with percent-encoding removed.
     location: String,
 }
 
-/// Keywords whose schemas are for parts of the value, and for the value itself; whether a name or an
-/// index follows in the schema, and whether the schema is for the items after the first ones.
+/// Keywords whose schemas apply to parts of the value or to the value itself; whether a name or an index follows in the
+/// location, and whether the schema applies to the items after the first ones.
 const KEYWORDS: [(&str, Step); 19] = [
     ("properties", Step::Named { deeper: true }),
     ("patternProperties", Step::Named { deeper: true }),
@@ -42,12 +42,12 @@ const KEYWORDS: [(&str, Step); 19] = [
     ("else", Step::Same),
 ];
 
-/// What a keyword's schema is for.
+/// What a keyword's schema applies to.
 #[derive(Clone, Copy)]
 enum Step {
-    /// A name or an index follows in the schema; whether the schema is for a part of the value.
+    /// A name or an index follows in the location; whether the schema applies to a part of the value.
     Named { deeper: bool },
-    /// The items that have no schema of their own.
+    /// The items without their own schema.
     Rest,
     /// A part of the value.
     Deeper,
@@ -56,7 +56,7 @@ enum Step {
 }
 
 impl Place {
-    /// The place of an error, from that of the error it is a cause of.
+    /// The place of an error, given the place of the error that it is a cause of.
     pub(super) fn of(&self, error: &ValidationError<'_, '_>, rewritten: &Rewritten) -> Self {
         let token = |token: &InstanceToken<'_>| match token {
             InstanceToken::Prop(key) => Value::from(key.as_ref()),
@@ -83,7 +83,7 @@ impl Place {
                 inside.location = decoded(url);
                 inside.keyword = kw;
             }
-            // A name is a value of its own.
+            // A property name is validated as a separate value.
             ErrorKind::PropertyName { .. } => {
                 inside.location.push_str("/propertyNames");
                 inside.keyword = "propertyNames";
@@ -94,7 +94,7 @@ impl Place {
         inside
     }
 
-    /// Goes the way through the schema from a location to this one, and through the path with it.
+    /// Follows the schema from an earlier location to this one, and extends the path accordingly.
     fn follow(&mut self, start: usize, shared: usize, rewritten: &Rewritten) {
         let location = std::mem::take(&mut self.location);
         let (mut at, mut depth) = (start, shared);
@@ -124,7 +124,7 @@ impl Place {
         self.location = location;
     }
 
-    /// Adds what the validator did not count.
+    /// Adds the items that the validator did not count.
     fn shift(&mut self, depth: usize, count: usize) {
         if let Some(token) = self.path.get_mut(depth)
             && let Some(index) = token.as_u64()

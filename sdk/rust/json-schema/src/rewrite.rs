@@ -1,7 +1,6 @@
-//! Makes a schema one that the validator takes as JSON Schema means it: patterns of ECMA 262 in the
-//! syntax of its engine, exact rules for numbers, its own name for the format `regex`, and what `drafts`
-//! does. What users read is said in their words again: that is why it notes what it changed. It checks no
-//! schema.
+//! Rewrites a schema so that the validator interprets it as JSON Schema defines: patterns of ECMA 262 in the syntax of
+//! its engine, exact rules for numbers, its own name for the format `regex`, and the changes of `drafts`. It records
+//! what it changed, so that users read messages in the terms of their schema. It checks no schema.
 
 use boon::Draft;
 use regex::Regex;
@@ -13,47 +12,47 @@ use super::ecma::{self, Refused};
 use super::formats;
 use super::numbers::{self, Keyword, Rule};
 
-/// How much of a pattern is said, in characters.
+/// How much of a pattern is quoted, in characters.
 const PATTERN_LENGTH: usize = 80;
 
 /// What was changed in a schema and its documents.
 #[derive(Default)]
 pub(super) struct Rewritten {
-    /// Patterns that were translated, and as the user wrote them.
+    /// Translated patterns, and the originals.
     patterns: Vec<(String, String)>,
-    /// What is said of the patterns that cannot be translated, at the place of their stand-in.
+    /// Messages about patterns that cannot be translated, indexed by the number of their stand-in.
     refused: Vec<String>,
-    /// By the number in the name of their format.
+    /// Indexed by the number in the name of their format.
     rules: Vec<Rule>,
-    /// Where an array's first items have their own schemas: the document, the pointer, and how many.
+    /// Where the first items of an array have their own schemas: the document, the pointer, and how many.
     prefixes: Vec<(String, String, usize)>,
     /// Whether the keys of `patternProperties` stay as they are.
     keep_keys: bool,
 }
 
-/// What of a document matters beyond its text.
+/// What matters about a document besides its text.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'a> {
     /// Its address, or the end of it.
     pub(super) name: &'a str,
-    /// Its address as it says itself.
+    /// The address that it states itself.
     pub(super) id: Option<&'a str>,
-    /// Its draft; none if its metaschema is the user's own, which may leave keywords out.
+    /// Its draft; `None` if its metaschema is the user's own, which may leave out keywords.
     pub(super) dialect: Option<Draft>,
 }
 
 impl Rewritten {
-    /// Nothing is changed yet of the schema and the documents that these are.
+    /// The record for this schema and these documents, before any change.
     pub(super) fn new<'a>(mut all: impl Iterator<Item = &'a Value>) -> Self {
         Self { keep_keys: all.any(refers_to_patterns), ..Self::default() }
     }
 
-    /// Changes a document.
+    /// Rewrites a document.
     pub(super) fn document(&mut self, schema: &mut Value, document: Document<'_>) {
         Walk { rewritten: self, document }.schema(schema, &mut String::new());
     }
 
-    /// The rules that hold while a value is validated.
+    /// The rules to apply while a value is validated.
     pub(super) fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -70,7 +69,7 @@ impl Rewritten {
         self.rules.get(place)
     }
 
-    /// How many items of an array have their own schemas, of a schema at `url#pointer`.
+    /// How many items of an array have their own schemas, for a schema at `url#pointer`.
     pub(super) fn prefix(&self, location: &str) -> usize {
         let Some((url, pointer)) = location.split_once('#') else { return 0 };
         let is_named = |name: &str| {
@@ -82,7 +81,7 @@ impl Rewritten {
             .map_or(0, |(_, _, count)| *count)
     }
 
-    /// What is wrong with the patterns, if that is why the validator refuses the schema.
+    /// What is wrong with the patterns, if they are the reason why the validator refuses the schema.
     pub(super) fn blame(&self, error: &str) -> Option<String> {
         let mut refused = self.refused.iter().enumerate();
         if let Some((_, said)) = refused.find(|(place, _)| error.contains(&stand_in(*place))) {
@@ -118,13 +117,12 @@ fn said(pattern: &str, why: &str) -> String {
     format!("the regex \"{}\" {why}", excerpt(pattern, PATTERN_LENGTH))
 }
 
-/// A pattern that the validator refuses where it meets it: not everything that looks like a pattern is
-/// one.
+/// A pattern that the validator refuses only if it uses it as one: not everything that looks like a pattern is one.
 fn stand_in(place: usize) -> String {
     format!("[regex {place} of the schema(")
 }
 
-/// Whether a reference leads through `patternProperties`, whose keys then must stay.
+/// Whether a reference leads through `patternProperties`, whose keys must then stay.
 fn refers_to_patterns(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, member)| {
@@ -143,7 +141,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A schema, or what may be one: a reference can lead anywhere.
+    /// Rewrites a schema, or what may be one: a reference can lead anywhere.
     fn schema(&mut self, schema: &mut Value, pointer: &mut String) {
         match schema {
             Value::Object(members) => {
@@ -198,7 +196,7 @@ impl Walk<'_> {
         let mut translated = Map::new();
         for (pattern, mut schema) in schemas {
             let mut key = self.rewritten.translate(&pattern);
-            // Two patterns can be the same one in the other syntax.
+            // Two patterns may have the same translation.
             while translated.contains_key(&key) {
                 key.push_str("(?:)");
             }
@@ -221,10 +219,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts rules in place of the keywords whose numbers the validator would compare as doubles.
+    /// Replaces keywords with rules if the validator would compare their numbers as doubles.
     fn numbers(&mut self, members: &mut Map<String, Value>, draft: Draft) {
         for keyword in Keyword::ALL {
-            // In draft 4 these change the meaning of another keyword, and nowhere else are they valid.
+            // In draft 4 these keywords change the meaning of another one; in other drafts they are not valid.
             let flag = match keyword {
                 Keyword::Maximum => Some("exclusiveMaximum"),
                 Keyword::Minimum => Some("exclusiveMinimum"),
@@ -247,7 +245,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The name of a rule's format; none if the schema has too many rules.
+    /// The name of a rule's format; `None` if the schema has too many rules.
     fn format_of(&mut self, rule: Rule) -> Option<&'static str> {
         let rules = &mut self.rewritten.rules;
         let known = rules.iter().position(|known| *known == rule);
@@ -260,7 +258,7 @@ impl Walk<'_> {
     }
 }
 
-/// Does something with the pointer to a member.
+/// Calls a function with the pointer to a member.
 fn below(pointer: &mut String, key: &str, with: impl FnOnce(&mut String)) {
     let length = pointer.len();
     pointer.push('/');

@@ -1,4 +1,4 @@
-//! What every scorer that takes a schema promises.
+//! What every scorer that accepts a schema promises.
 
 use serde_json::json;
 
@@ -110,7 +110,7 @@ fn a_configured_schema_is_refused_by_the_name_of_its_key() {
 
 #[test]
 fn a_document_without_a_draft_is_of_the_schemas_draft() {
-    // The official suite's location-independent identifier: draft 7 names a place by `$id`.
+    // From the official suite, location-independent identifier: draft 7 names a place with `$id`.
     let name = "http://localhost:1234/ids.json";
     let document = json!({"definitions": {"whole": {"$id": "#foo", "type": "integer"}}});
     let documents = BTreeMap::from([(name.to_owned(), document)]);
@@ -310,7 +310,7 @@ fn a_pattern_that_cannot_be_used_is_named() {
         let expected = format!("is not a usable JSON Schema: the regex \"{pattern}\" {why}");
         assert_eq!(refusal(schema), expected);
     }
-    // Where `pattern` has what only the engine refuses, boon panics without optimisation.
+    // Without optimisation, boon panics on a `pattern` that only the engine refuses.
     for (pattern, why) in &rows[..3] {
         let error = refusal(json!({"properties": {"a": {"pattern": pattern}}}));
         assert!(error.ends_with(why), "{error}");

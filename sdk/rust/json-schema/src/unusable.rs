@@ -1,4 +1,4 @@
-//! Why a schema cannot be used, in one bounded line. It compiles nothing.
+//! Explains why a schema cannot be used, in one line of bounded length. It compiles nothing.
 
 use boon::{CompileError, ErrorKind, ValidationError};
 
@@ -7,7 +7,7 @@ use scorebox_sdk::excerpt;
 use super::rewrite::Rewritten;
 use super::{PROBLEM_ISSUES, PROBLEM_LENGTH, ROOT, ROOT_FOLDER, formats};
 
-/// What the compiler says, without the addresses and names that only this crate knows.
+/// The compiler's message, without the addresses and names that only this crate knows.
 pub(super) fn explain(error: &CompileError, rewritten: &Rewritten) -> String {
     let text = format!("{error:#}");
     let why = rewritten.blame(&text).unwrap_or_else(|| match error {
@@ -20,7 +20,7 @@ pub(super) fn explain(error: &CompileError, rewritten: &Rewritten) -> String {
     format!("is not a usable JSON Schema: {why}")
 }
 
-/// Where a document is not what its draft says that a schema is.
+/// Where a document does not match its draft's metaschema.
 fn misshapen(url: &str, error: &ValidationError<'_, '_>) -> String {
     let (document, pointer) = url.split_once('#').unwrap_or((url, ""));
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ struct Problem {
     words: String,
 }
 
-/// The leaves of the validator's tree; alternatives for one place are one problem.
+/// The leaves of the validator's error tree; alternatives for one place are one problem.
 fn problems(error: &ValidationError<'_, '_>) -> Vec<Problem> {
     if error.causes.is_empty() {
         let words = error.kind.to_string().replace(formats::REGEX, "regex");

@@ -1,6 +1,6 @@
-//! Exercises a compiled schema once, so that what its regular expressions set up at their first use is
-//! part of the memory that every score starts from. It changes no result, and a pattern that it does
-//! not reach costs a score a little more.
+//! Uses a compiled schema once, so that what its regular expressions set up at their first use is part of the memory
+//! that every score starts from. It changes no result; a pattern that it does not reach only makes a score a little
+//! slower.
 
 use std::cell::Cell;
 
@@ -8,14 +8,13 @@ use serde_json::{Map, Value};
 
 use super::CompiledSchema;
 
-/// How deep into a schema it goes; references may be circular.
+/// How deep it goes into a schema; references may be circular.
 const LEVELS: usize = 12;
 
-/// How many subschemas it looks at for one value; references may multiply.
+/// How many subschemas it visits for one value; references may multiply.
 const SUBSCHEMAS: usize = 1000;
 
-/// Lengths of the texts that are tried: a pattern is not run on a text that is too short or too long
-/// for it.
+/// Lengths of the texts that are tried: a pattern is not run on a text whose length the schema refuses.
 const LENGTHS: [usize; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 36];
 
 /// Validates values that reach as many patterns as one value can.
@@ -31,9 +30,9 @@ pub(super) fn warm(compiled: &CompiledSchema, schema: &Value) {
 
 struct Sampler<'a> {
     root: &'a Value,
-    /// What stands in every text.
+    /// The content of every text.
     text: &'a str,
-    /// Subschemas that may still be looked at.
+    /// How many subschemas may still be visited.
     left: Cell<usize>,
 }
 
@@ -68,7 +67,7 @@ impl Sampler<'_> {
             object.insert(name.clone(), self.sample(property, deeper));
         }
         for (name, property) in members("patternProperties") {
-            // Often the name itself matches: `^x-`.
+            // Often the pattern itself matches once its anchors are removed: `^x-`.
             let name = name.trim_start_matches('^').trim_end_matches('$');
             object.insert(name.to_owned(), self.sample(property, deeper));
         }

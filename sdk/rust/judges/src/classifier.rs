@@ -1,4 +1,5 @@
-//! A judge that picks one of several choices, each with a score: the shape of autoevals' classifiers.
+//! A judge that picks one of several choices, each with a score: the form of autoevals' classifiers. Prompts and
+//! wording of criteria are up to the scorer.
 
 use scorebox_sdk::{Score, ScoreError};
 use serde_json::{Value, json};
@@ -8,15 +9,15 @@ use crate::{Answer, Prompt, Question, Settings, Unread, ask_all_for, reading, sc
 /// One choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice<'c> {
-    /// What the judge calls it; the score's label.
+    /// The name that the judge answers with; it becomes the score's label.
     pub name: &'c str,
     /// Its score, 0 to 1.
     pub score: f64,
-    /// When it is right; empty if its name says it.
+    /// When to pick it; empty if the name says enough.
     pub meaning: &'c str,
 }
 
-/// Criteria, and the choices that they lead to.
+/// Criteria, and the choices that follow from them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Classifier<'c> {
     /// The system prompt: what is judged, and how.
@@ -28,9 +29,9 @@ pub struct Classifier<'c> {
 /// What the judge picked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// The place of the choice among the choices.
+    /// The index of the choice.
     pub place: usize,
-    /// Why, if it says so.
+    /// The reasons, if the judge gives any.
     pub reason: Option<String>,
 }
 
@@ -38,7 +39,7 @@ impl Classifier<'_> {
     /// The score of the choice that the judge picks, with its name as label and in `meta.choice`.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case's texts are too long; what `unreadable` says if the answer cannot be
+    /// [`ScoreError::InvalidInput`] if the case's texts are too long; as `unreadable` decides if the answer cannot be
     /// read.
     pub fn score(&self, prompt: &Prompt<'_>, settings: &Settings) -> Result<Score, ScoreError> {
         let question = self.question(prompt, settings)?;
@@ -51,7 +52,7 @@ impl Classifier<'_> {
         }
     }
 
-    /// The question that leads to one of the choices.
+    /// The question that asks for one of the choices.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case's texts are too long.
@@ -95,7 +96,7 @@ impl Classifier<'_> {
     }
 }
 
-/// What the judge picks for each of several questions, which are asked at the same time.
+/// The judge's decision on each of several questions, which are asked concurrently.
 ///
 /// # Errors
 /// [`Unread`] if one of the answers cannot be read.
@@ -106,7 +107,7 @@ pub fn decide_all(questions: &[Question], names: &[&str]) -> Result<Vec<Decision
     })
 }
 
-/// The schema of an object with a verdict and, before it, reasons.
+/// The schema of an object with a verdict and, before it, the reasons.
 pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: &str) -> String {
     match settings.reasoning.0 {
         true => schema::object(&[("reason", schema::TEXT), (key, verdict)]),
@@ -114,7 +115,7 @@ pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: &str) -> Stri
     }
 }
 
-/// The reasons that an answer gives, as JSON or beside the line with the verdict.
+/// The reasons that an answer gives, in its JSON or next to the line with the verdict.
 pub(crate) fn reason(answer: &Answer) -> Option<String> {
     let keys = ["reason", "reasons", "reasoning", "explanation", "rationale"];
     let read = |value: &Value| reading::text(value, &keys).ok_or_else(String::new);

@@ -1,33 +1,33 @@
-//! The texts of a context: retrieved documents, in the shapes that programs give them. Nothing is cut.
+//! The texts of a context: retrieved documents, in the forms that programs write them. Nothing is shortened.
 
 use scorebox_sdk::{Part, ScoreError};
 use serde_json::Value;
 
-/// The most documents of one context that are asked about one by one: a score may ask 256 questions, and each answer may have
-/// to be asked for twice.
-const MOST_DOCUMENTS: usize = 128;
-/// Where an object has its text.
+/// The most documents of one context that are asked about one by one: a score may ask 256 questions, and each may have
+/// to be asked twice.
+const MAX_DOCUMENTS: usize = 128;
+/// The keys under which an object may have its text.
 const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", "document"];
 
-/// The documents of a context, in their order, for a question about each: a list of texts or of objects with a `text`,
-/// `content`, `pageContent`, `page_content` or `document`; anything else is one document, and what is not text is its JSON.
-/// None if nothing was retrieved: the list is empty, or all documents are of white space or objects with nothing in them,
-/// such as `{"documents": []}`.
+/// The documents of a context, in order, for a question about each: a list of texts or of objects with a `text`,
+/// `content`, `pageContent`, `page_content` or `document`. Anything else is one document, and what is not a text is
+/// represented by its JSON. The result is empty if nothing was retrieved: the list is empty, or all documents are white
+/// space or objects without content, such as `{"documents": []}`.
 ///
 /// # Errors
 /// [`ScoreError::InvalidInput`] if there are more than 128.
 pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     let documents = all(context)?;
-    if documents.len() > MOST_DOCUMENTS {
+    if documents.len() > MAX_DOCUMENTS {
         let (name, count) = (context.name(), documents.len());
         return Err(ScoreError::invalid_input(format!(
-            "`{name}` has {count} documents; the limit is {MOST_DOCUMENTS}"
+            "`{name}` has {count} documents; the limit is {MAX_DOCUMENTS}"
         )));
     }
     Ok(documents)
 }
 
-/// All documents of a context as one text, one after the other, however many there are; empty if nothing was retrieved.
+/// All documents of a context joined into one text, however many there are; empty if nothing was retrieved.
 ///
 /// # Errors
 /// [`ScoreError::InvalidInput`] if the context cannot be read.
@@ -47,7 +47,7 @@ fn all(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     }
 }
 
-/// Whether there is nothing in a value but lists, objects and white space.
+/// Whether a value contains nothing but lists, objects and white space.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

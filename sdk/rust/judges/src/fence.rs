@@ -1,12 +1,12 @@
-//! The fence around a case's texts in a prompt: tags that no text can contain. Nothing is escaped or cut, so the
-//! judge sees what the task wrote.
+//! The fence around a case's texts in a prompt: tags that no text can contain. Nothing is escaped or shortened, so the
+//! judge sees exactly what the task wrote.
 //!
-//! The tags carry a nonce. It comes from a digest of all texts, because a scorer that is run again must ask the same,
-//! and it grows until it is in none of them. Whatever an output says, it cannot close its fence.
+//! The tags carry a nonce. It is derived from a digest of all texts, because a scorer that is run again must ask the
+//! same question, and it is extended until none of the texts contains it. So no output can close its fence.
 
 use crate::{Question, Role};
 
-/// What stands before the nonce in the system prompt.
+/// The words before the nonce in the system prompt.
 const BEFORE_NONCE: &str = "tags whose names end in -";
 
 /// The nonce of these texts: hexadecimal digits that none of them contains, in upper or lower case.
@@ -21,8 +21,8 @@ pub(crate) fn nonce<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> String 
     }
 }
 
-/// FNV-1a of all texts with their lengths. It need not resist attacks: that no text contains the
-/// nonce is checked.
+/// FNV-1a of all texts and their lengths. It need not resist attacks, because the caller checks that no text contains
+/// the nonce.
 fn digest<'t>(texts: impl Iterator<Item = &'t str>, round: u64) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325;
     let add = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -37,7 +37,7 @@ fn contains(text: &str, nonce: &str) -> bool {
     windows.any(|window| window.eq_ignore_ascii_case(nonce.as_bytes()))
 }
 
-/// One text behind its fence, in lines of its own.
+/// Appends one text inside its fence, on separate lines.
 pub(crate) fn fenced(prompt: &mut String, name: &str, nonce: &str, text: &str) {
     for piece in ["<", name, "-", nonce, ">\n", text, "\n</", name, "-", nonce, ">"] {
         prompt.push_str(piece);
@@ -54,14 +54,14 @@ pub(crate) fn rule(nonce: &str) -> String {
     )
 }
 
-/// The texts of a question that are behind its fence; all that the user says if it has none.
+/// The texts of a question inside its fence; everything that the user says if there is no fence.
 pub(crate) fn data(question: &Question) -> Vec<&str> {
     let system = question.system.as_deref().unwrap_or_default();
     let nonce = system.rsplit_once(BEFORE_NONCE).and_then(|(_, rest)| rest.split_once(','));
     let end = nonce.map(|(nonce, _)| format!("-{nonce}>"));
     let messages = question.messages.iter().filter(|message| message.role == Role::User);
     let texts = messages.flat_map(|message| match &end {
-        // No text contains the nonce, so every second piece is what follows an opening tag.
+        // No text contains the nonce, so every second piece follows an opening tag.
         Some(end) => message.text.split(end.as_str()).skip(1).step_by(2).collect(),
         None => vec![message.text.as_str()],
     });

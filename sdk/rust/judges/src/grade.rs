@@ -1,4 +1,5 @@
-//! A judge that gives a number on a scale, with its reasons: the shape of Smithers' and Orbiter's judges.
+//! A judge that gives a number on a scale, with its reasons: the form of Smithers' and Orbiter's judges. Prompts and
+//! wording of criteria are up to the scorer.
 
 use scorebox_sdk::{Score, ScoreError};
 use serde_json::json;
@@ -11,21 +12,22 @@ use crate::{Answer, Prompt, Settings, Unreadable, ask_for, reading, schema};
 pub struct Grade<'g> {
     /// The system prompt: what is judged, and how.
     pub criteria: &'g str,
-    /// The least and the most number that the judge may give; the first is below the second, and their difference is finite.
+    /// The lowest and the highest number that the judge may give; the first is less than the second, and their
+    /// difference is finite.
     pub scale: (f64, f64),
-    /// What the two mean, such as "0 is …, 1 is …"; empty if the criteria say so.
+    /// What these two numbers mean, such as "0 is …, 1 is …"; empty if the criteria say so.
     pub meaning: &'g str,
 }
 
 impl Grade<'_> {
-    /// The judge's number, brought to 0 to 1: (number - least) / (most - least). On another scale than 0 to 1 the number
-    /// itself is `meta.grade`.
+    /// The judge's number, mapped to 0 to 1: (number - lowest) / (highest - lowest). On a scale other than 0 to 1,
+    /// `meta.grade` has the number itself.
     ///
-    /// With [`Unreadable::Zero`], which promises Smithers' numbers, a number of JSON that is off the scale is the end of the
-    /// scale that it is beyond, as there; the number is `meta.grade`, and `meta.clamped` is true.
+    /// With [`Unreadable::Zero`], which promises Smithers' scores, a number in JSON that is off the scale is clamped to
+    /// it, as in Smithers; `meta.grade` has the number, and `meta.clamped` is true.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case's texts are too long; what `unreadable` says if the answer cannot be
+    /// [`ScoreError::InvalidInput`] if the case's texts are too long; as `unreadable` decides if the answer cannot be
     /// read.
     pub fn score(&self, prompt: &Prompt<'_>, settings: &Settings) -> Result<Score, ScoreError> {
         let (least, most) = self.scale;
@@ -51,7 +53,7 @@ impl Grade<'_> {
         }
     }
 
-    /// The score of the judge's number, which may be off the scale.
+    /// The score for the judge's number, which may be off the scale.
     fn scored(&self, grade: f64, reason: Option<String>) -> Score {
         let (least, most) = self.scale;
         let on_scale = grade.clamp(least, most);

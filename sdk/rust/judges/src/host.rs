@@ -1,14 +1,15 @@
-//! Hands questions to the host, and its answers back; in native tests, to the script of `testing`.
+//! Passes questions to the host and returns its answers; in native tests, the script of `testing` answers. It reads no
+//! answer.
 
 use crate::{Answer, Question, reading::quotations};
 
-/// Asks once.
+/// Asks one question.
 #[must_use]
 pub fn ask(question: &Question) -> Answer {
     with_quotations(question, imp::ask(question))
 }
 
-/// Asks several questions at the same time; the answers are in their order.
+/// Asks several questions concurrently; the answers are in the same order.
 #[must_use]
 pub fn ask_all(questions: &[Question]) -> Vec<Answer> {
     match questions {
@@ -25,13 +26,13 @@ fn with_quotations(question: &Question, answer: Answer) -> Answer {
     Answer { quotations: quotations(question, &answer.text), ..answer }
 }
 
-/// One vector for each text, all of one length, from the suite's model for embeddings unless one is named.
+/// One vector for each text, all of the same length, from the suite's embedding model unless another one is named.
 #[must_use]
 pub fn embed(texts: &[String], model: Option<&str>) -> Vec<Vec<f32>> {
     if texts.is_empty() { Vec::new() } else { imp::embed(texts, model) }
 }
 
-/// Ends the score with the error `judge-unreadable`. It returns in native tests only.
+/// Ends the score with the error `judge-unreadable`. Only in native tests does it return.
 pub(crate) fn unreadable(why: &str) {
     imp::unreadable(why);
 }

@@ -1,5 +1,5 @@
-//! Asking language models: prompts in which a case is data, questions, and verdicts read out of answers. It has no
-//! criteria and no score of its own, and holds no key: the host asks.
+//! Asks language models: builds prompts that treat a case as data, asks questions, and reads verdicts out of answers.
+//! It has no criteria and no scores, and holds no API key: the host asks.
 //!
 //! ```
 //! use scorebox_sdk::{Case, Score};
@@ -24,19 +24,18 @@
 //! assert!(judge.questions()[0].messages[0].text.contains("Thank you!"));
 //! ```
 //!
-//! A question without an answer never returns: the host ends the score. A scorer is run again from
-//! its beginning with the answers so far, so it must ask the same when it is given the same.
-//! Nothing here draws random numbers or reads a clock, not even for the fence around a case's
-//! texts.
+//! A question without an answer never returns: the host ends the score. A scorer is run again from the beginning with
+//! the answers so far, so it must ask the same questions for the same input. Nothing here uses random numbers or a
+//! clock, not even for the fence around a case's texts.
 //!
 //! # Map
 //!
-//! `question` is what is asked, `schema` the form of its answer, `host` how it is asked; `testing` answers in native
-//! tests. `prompt` builds a question from words and from data, which it puts behind a `fence`; `template` reads the
-//! placeholders of a user's prompt; `documents` are the texts of a context. `reading` finds JSON, choices and numbers in an answer, `repair` asks once more for
-//! one that cannot be read, and `settings` says what happens then. `classifier`, `grade` and `list` are the shapes
-//! of verdict that most judged scorers have; `vectors` compares embeddings. With the feature `traces`, `transcript`
-//! writes down what an agent did.
+//! `question` is what is asked, `schema` the form of its answer, and `host` passes it on; `testing` answers in native
+//! tests. `prompt` builds a question from words and from data, which it puts inside a `fence`; `template` reads the
+//! placeholders of a user's prompt; `documents` are the texts of a context. `reading` finds JSON, choices and numbers
+//! in an answer, `repair` asks once more if an answer cannot be read, and `settings` says what a second unreadable
+//! answer means. `classifier`, `grade` and `list` are the forms of verdict that most judged scorers have; `vectors`
+//! compares embeddings. With the feature `traces`, `transcript` writes down what an agent did.
 
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
@@ -65,7 +64,7 @@ pub use documents::{documents, joined_documents};
 pub use grade::Grade;
 pub use host::{ask, ask_all, embed};
 pub use list::List;
-pub use prompt::{MOST_DATA_BYTES, Prompt};
+pub use prompt::{MAX_DATA_BYTES, Prompt};
 pub use question::{Answer, Message, Question, Role};
 pub use repair::{Unread, ask_all_for, ask_for};
 pub use settings::{Model, Reasoning, Settings, Unreadable};

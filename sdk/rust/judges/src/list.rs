@@ -1,35 +1,36 @@
-//! A judge that answers with lists: statements with a verdict each, sentences, questions. What the items are is the
-//! scorer's to say.
+//! A judge that answers with lists: statements with a verdict each, sentences, questions. What the items are is up to
+//! the scorer.
 
 use scorebox_sdk::ScoreError;
 use serde_json::Value;
 
 use crate::{Prompt, Settings, Unread, ask_for, reading, schema};
 
-/// The most items of a list that are read.
-const MOST_ITEMS: usize = 1000;
+/// The most items that are read from one list.
+const MAX_ITEMS: usize = 1000;
 
 /// A question whose answer is lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List<'l> {
-    /// The system prompt: what is listed, and how.
+    /// The system prompt: what to list, and how.
     pub criteria: &'l str,
     /// How the answer should look.
     pub form: &'l str,
-    /// The lists' keys in the answer; if there is only one, the answer may be the list itself.
+    /// The keys of the lists in the answer; if there is only one, the answer may be the list itself.
     pub keys: &'l [&'l str],
-    /// How many items all lists must have together.
+    /// The smallest number of items that all lists must have together.
     pub least: usize,
     /// What an item is, as a JSON Schema.
     pub item: &'l str,
 }
 
 impl List<'_> {
-    /// The lists, in the order of their keys; `read` makes an item what the scorer works with. Texts of white space only are
-    /// no items.
+    /// The lists, in the order of their keys; `read` converts an item into the type that the scorer works with. Texts
+    /// that are only white space are skipped.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case's texts are too long. Inside: [`Unread`] if the answer cannot be read.
+    /// [`ScoreError::InvalidInput`] if the case's texts are too long. The inner error is [`Unread`] if the answer
+    /// cannot be read.
     pub fn ask<T: PartialEq>(
         &self,
         prompt: &Prompt<'_>,
@@ -53,11 +54,8 @@ impl List<'_> {
                 (None, Value::Array(items)) if self.keys.len() == 1 => items,
                 _ => return Err(format!("the list `{key}` is missing")),
             };
-            if items.len() > MOST_ITEMS {
-                return Err(format!(
-                    "`{key}` has {} items; the limit is {MOST_ITEMS}",
-                    items.len()
-                ));
+            if items.len() > MAX_ITEMS {
+                return Err(format!("`{key}` has {} items; the limit is {MAX_ITEMS}", items.len()));
             }
             let items = items.iter().filter(|item| !is_blank(item));
             let items: Option<Vec<T>> = items.map(&read).collect();

@@ -1,4 +1,5 @@
-//! A prompt put together from words, which are the scorer's, and data, which is the case's and stands behind a fence.
+//! Builds a prompt from words, which are the scorer's, and data, which is the case's and goes inside a fence. It asks
+//! nothing.
 
 use std::borrow::Cow;
 
@@ -6,11 +7,11 @@ use scorebox_sdk::{Part, ScoreError};
 
 use crate::{Question, fence};
 
-/// The most bytes of a case in one question. More is refused, and nothing is cut: a verdict on part of a text is not
-/// one on the text.
-pub const MOST_DATA_BYTES: usize = 2 << 20;
+/// The most bytes of a case in one question. Longer texts are refused rather than cut: a verdict on part of a text is
+/// not a verdict on the text.
+pub const MAX_DATA_BYTES: usize = 2 << 20;
 
-/// What the user's message of a question is made of.
+/// The parts of the user's message in a question.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt<'p> {
     pieces: Vec<Piece<'p>>,
@@ -23,25 +24,25 @@ enum Piece<'p> {
 }
 
 impl<'p> Prompt<'p> {
-    /// Without anything.
+    /// An empty prompt.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds words of the scorer or of its configuration; nothing of a case.
+    /// Adds words of the scorer or of its configuration, never of a case.
     pub fn say(&mut self, words: impl Into<Cow<'p, str>>) -> &mut Self {
         self.pieces.push(Piece::Words(words.into()));
         self
     }
 
-    /// Adds a text of the case. `name` is what the prompt calls it: lower-case letters and hyphens.
+    /// Adds a text of the case. `name` is its name in the prompt: lower-case letters and hyphens.
     pub fn data(&mut self, name: &'p str, text: impl Into<Cow<'p, str>>) -> &mut Self {
         self.pieces.push(Piece::Data { name, text: text.into() });
         self
     }
 
-    /// Adds a part of the case: a string's content, or else its JSON.
+    /// Adds a part of the case: the content of a string, or else the JSON.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if its text cannot be read.
@@ -50,19 +51,19 @@ impl<'p> Prompt<'p> {
         Ok(self.data(name, text))
     }
 
-    /// The question, without a form of the answer.
+    /// The question, without a schema for the answer.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case's texts have more than [`MOST_DATA_BYTES`].
+    /// [`ScoreError::InvalidInput`] if the case's texts are longer than [`MAX_DATA_BYTES`].
     pub fn question(&self, criteria: &str, form: &str) -> Result<Question, ScoreError> {
         let texts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Words(_) => None,
             Piece::Data { text, .. } => Some(&**text),
         });
         let bytes: usize = texts.clone().map(str::len).sum();
-        if bytes > MOST_DATA_BYTES {
+        if bytes > MAX_DATA_BYTES {
             return Err(ScoreError::invalid_input(format!(
-                "the texts for the judge are {bytes} bytes long; the limit is {MOST_DATA_BYTES}"
+                "the texts for the judge are {bytes} bytes long; the limit is {MAX_DATA_BYTES}"
             )));
         }
         let nonce = fence::nonce(texts);

@@ -1,24 +1,25 @@
 //! Asks for a verdict and, if the answer cannot be read, once more in the same conversation. What a second unreadable
-//! answer means is for `settings` to say.
+//! answer means is decided by `settings`.
 
 use scorebox_sdk::excerpt;
 
-use crate::{Answer, Question, ask_all, reading::MOST_ANSWER_BYTES};
+use crate::{Answer, Question, ask_all, reading::MAX_ANSWER_BYTES};
 
 /// How much of an answer that cannot be read is shown, in characters.
 const SHOWN: usize = 300;
 
-/// Two answers could not be read. [`Unreadable::settle`](crate::Unreadable::settle) makes an error or a score of it.
+/// Two answers could not be read. [`Unreadable::settle`](crate::Unreadable::settle) turns this into an error or a
+/// score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// What is wrong with the second answer, and what it says.
     pub why: String,
 }
 
-/// A verdict: `read` takes it out of the answer, or says what is wrong with that.
+/// A verdict: `read` extracts it from the answer, or says what is wrong with the answer.
 ///
 /// # Errors
-/// [`Unread`] if neither the answer nor the second one, to a question that says what was wrong, can be read.
+/// [`Unread`] if neither the first answer nor the second can be read; the second question says what was wrong.
 pub fn ask_for<T>(
     question: &Question,
     read: impl Fn(&Answer) -> Result<T, String>,
@@ -28,7 +29,7 @@ pub fn ask_for<T>(
     verdicts.pop().ok_or_else(|| Unread { why: "there is no answer".to_owned() })
 }
 
-/// Verdicts on several questions, which are asked at the same time; so are the second ones.
+/// Verdicts on several questions, which are asked concurrently; so are the second questions.
 ///
 /// # Errors
 /// [`Unread`] if one of them cannot be read.
@@ -66,11 +67,11 @@ fn read_answer<T>(
     })
 }
 
-/// What the model said, as its turn of the conversation: providers refuse an empty one.
+/// The model's answer as its turn of the conversation, never empty: providers refuse an empty turn.
 fn said(answer: &Answer) -> &str {
     match answer.text.trim() {
         "" => "(no answer)",
-        _ if answer.text.len() > MOST_ANSWER_BYTES => "(an answer that was too long)",
+        _ if answer.text.len() > MAX_ANSWER_BYTES => "(an answer that was too long)",
         text => text,
     }
 }

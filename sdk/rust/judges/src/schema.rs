@@ -1,7 +1,8 @@
-//! The JSON Schemas of answers, as text. What an answer means is not known here.
+//! The JSON Schemas of answers, as text. It does not know what an answer means.
 //!
-//! A model that is held to a schema writes the keys of its answer in the order of the schema's. So a schema has its keys
-//! as its author wrote them: reasons before the verdict that follows from them. `serde_json::Value` sorts keys.
+//! A model that must follow a schema writes the keys of its answer in the order of the schema. So a schema keeps its
+//! keys in the order in which its author wrote them: reasons before the verdict that follows from them.
+//! `serde_json::Value` would sort the keys.
 
 /// A text.
 pub const TEXT: &str = r#"{"type":"string"}"#;
@@ -10,7 +11,7 @@ pub const NUMBER: &str = r#"{"type":"number"}"#;
 /// Yes or no.
 pub const FLAG: &str = r#"{"type":"boolean"}"#;
 
-/// An object with these properties, each with its schema, in this order: all of them and no others.
+/// An object with exactly these properties, each with its schema, in this order.
 #[must_use]
 pub fn object(properties: &[(&str, &str)]) -> String {
     let mut schema = String::from(r#"{"type":"object","properties":{"#);
@@ -44,7 +45,7 @@ pub fn one_of(texts: &[&str]) -> String {
     schema
 }
 
-/// Adds a text in quotes, with a comma before all but the first.
+/// Appends a text in quotes, after a comma unless it is the first.
 fn push_name(schema: &mut String, place: usize, name: &str) {
     if place > 0 {
         schema.push(',');

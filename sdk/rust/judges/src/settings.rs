@@ -1,5 +1,5 @@
-//! The keys that judged scorers share: which model is asked, whether it reasons first, and what an unreadable answer
-//! means.
+//! The configuration keys that judged scorers share: which model is asked, whether it reasons first, and what an
+//! unreadable answer means.
 
 use schemars::JsonSchema;
 use scorebox_sdk::{Score, ScoreError};
@@ -53,7 +53,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// From the three keys.
+    /// Made from the three keys.
     #[must_use]
     pub fn new(model: Model, reasoning: Reasoning, unreadable: Unreadable) -> Self {
         Self { model, reasoning, unreadable }
@@ -61,7 +61,7 @@ impl Settings {
 }
 
 impl Unreadable {
-    /// The score of a case whose judge could not be understood.
+    /// The score of a case whose judge's answer could not be read.
     ///
     /// # Errors
     /// In native tests [`ScoreError::Failed`]; in a component the host ends the score with `judge-unreadable`.

@@ -1,15 +1,16 @@
 //! A user's prompt with placeholders for the parts of a case: `{{input}}`, `{{output}}`, `{{groundTruth}}`,
-//! `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}`, `{{latencyMs}}`. There are no conditions and no loops.
-//! A trace and a usage have no place: what an agent did is written down by `transcript`, and tokens need no judge.
+//! `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}`, `{{latencyMs}}`. There are no conditions and no
+//! loops. A trace and a usage have no placeholder: `transcript` writes down what an agent did, and tokens need no
+//! judge.
 //!
-//! A placeholder may have a JSON Pointer into the part after its name: `{{output/answer}}`, `{{metadata/tags/0}}`. A
-//! slash before the name changes nothing, so that `{{/metadata/x}}` is a pointer into the case.
+//! The name may be followed by a JSON Pointer into the part: `{{output/answer}}`, `{{metadata/tags/0}}`. A slash before
+//! the name changes nothing, so that `{{/metadata/x}}` is a pointer into the case.
 
 use scorebox_sdk::{Case, ConfigError, Part, ScoreError, excerpt};
 
 use crate::Prompt;
 
-/// The words of a prompt, and between them the places for data.
+/// The words of a prompt, and the places for data between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -33,7 +34,7 @@ enum Field {
     LatencyMs,
 }
 
-/// What a placeholder may be called: as cases have it, which errors list.
+/// The names of placeholders, which are the keys of cases; errors list them.
 const FIELDS: [(&str, Field); 8] = [
     ("input", Field::Input),
     ("output", Field::Output),
@@ -45,7 +46,7 @@ const FIELDS: [(&str, Field); 8] = [
     ("latencyMs", Field::LatencyMs),
 ];
 
-/// Other names of them.
+/// Other names for some of them.
 const ALIASES: [(&str, Field); 4] = [
     ("ground_truth", Field::GroundTruth),
     ("expected", Field::GroundTruth),
@@ -54,10 +55,10 @@ const ALIASES: [(&str, Field); 4] = [
 ];
 
 impl Template {
-    /// Reads a template that the configuration has under `key`.
+    /// Reads the template that the configuration has under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] for a placeholder without end, or with a name that is not one of the places.
+    /// A [`ConfigError`] for a placeholder that is not closed, or whose name is unknown.
     pub fn parse(key: &str, text: &str) -> Result<Self, ConfigError> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -78,7 +79,7 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// Whether it has a place for the output; without one there is nothing to judge.
+    /// Whether it has a place for the output; without that, there is nothing to judge.
     #[must_use]
     pub fn shows_output(&self) -> bool {
         let shows = |piece: &Piece| matches!(piece, Piece::Place { field: Field::Output, .. });
@@ -88,7 +89,7 @@ impl Template {
     /// The prompt for a case.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case lacks a part that has a placeholder, or the part has nothing at the
+    /// [`ScoreError::InvalidInput`] if the case lacks a part that a placeholder names, or the part has no value at the
     /// pointer.
     pub fn fill<'t>(&'t self, case: &Case) -> Result<Prompt<'t>, ScoreError> {
         let mut prompt = Prompt::new();
@@ -104,8 +105,8 @@ impl Template {
         Ok(prompt)
     }
 
-    /// What the first placeholder is called that a text has and a template would fill. For texts that are no templates, in which
-    /// it would reach the judge as it is.
+    /// The name of the first placeholder in a text that a template would fill. For texts that are not templates: there,
+    /// the placeholder would reach the judge as it is.
     #[must_use]
     pub fn place_in(text: &str) -> Option<&str> {
         let mut from = 0;
@@ -119,7 +120,7 @@ impl Template {
 }
 
 impl Field {
-    /// The part, and what the prompt calls it.
+    /// The part, and its name in the prompt.
     fn of(self, case: &Case) -> Result<(&'static str, Part<'_>), ScoreError> {
         Ok(match self {
             Self::Input => ("input", case.require_input()?),
@@ -152,7 +153,7 @@ fn placeholder(key: &str, place: &str) -> Result<Piece, ConfigError> {
     Ok(Piece::Place { field, pointer: pointer.to_owned() })
 }
 
-/// What a place is filled with, and the pointer into it; `None` if it has none of the names.
+/// What a placeholder is filled with, and the pointer into it; `None` if the name is unknown.
 fn field(place: &str) -> Option<(Field, &str)> {
     let path = place.strip_prefix('/').unwrap_or(place);
     let (name, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));

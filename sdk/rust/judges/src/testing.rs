@@ -1,4 +1,4 @@
-//! For native tests of scorers: a script that answers in place of a language model. Not in components.
+//! For native tests of scorers: a script that answers in place of a language model. It is not compiled into components.
 //!
 //! ```
 //! use scorebox_sdk_judges::{Question, ask, testing};
@@ -28,10 +28,10 @@ thread_local! {
     static SCRIPTED: RefCell<Scripted> = RefCell::default();
 }
 
-/// The judge of this thread until it is dropped.
+/// The judge of this thread, until it is dropped.
 #[must_use = "the script ends when this is dropped"]
 pub struct Judge {
-    // Scripts belong to a thread.
+    // A script belongs to its thread.
     _here: std::marker::PhantomData<Rc<()>>,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Debug for Judge {
     }
 }
 
-/// Until the judge is dropped, the script answers this thread's questions.
+/// Until the returned judge is dropped, the script answers this thread's questions.
 pub fn answering(script: impl Fn(&Question) -> String + 'static) -> Judge {
     giving(move |question| Answer {
         text: script(question),
@@ -50,7 +50,7 @@ pub fn answering(script: impl Fn(&Question) -> String + 'static) -> Judge {
     })
 }
 
-/// As [`answering`], with all that an answer has: whether it is truncated, its model and its usage.
+/// As [`answering`], but the script returns a whole answer: whether it is truncated, its model and its usage.
 pub fn giving(script: impl Fn(&Question) -> Answer + 'static) -> Judge {
     SCRIPTED.with_borrow_mut(|scripted| scripted.script = Some(Rc::new(script)));
     Judge { _here: std::marker::PhantomData }
@@ -63,7 +63,7 @@ impl Judge {
         self
     }
 
-    /// What was asked so far.
+    /// The questions so far.
     #[must_use]
     pub fn questions(&self) -> Vec<Question> {
         SCRIPTED.with_borrow(|scripted| scripted.asked.clone())

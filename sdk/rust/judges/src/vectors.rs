@@ -1,24 +1,26 @@
-//! How alike two embeddings are.
+//! Compares embeddings. It makes none: the host asks the model.
 
 use scorebox_sdk::ScoreError;
 
 use crate::embed;
 
-/// The cosine of the angle between two vectors, -1 to 1; 0 if one of them has no length, and exactly 1 if they are the same.
+/// The cosine of the angle between two vectors, -1 to 1; 0 if the length of one of them is 0, and exactly 1 if they are
+/// equal.
 #[must_use]
 pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
     let dot = |left: &[f32], right: &[f32]| -> f64 {
         left.iter().zip(right).map(|(left, right)| f64::from(*left) * f64::from(*right)).sum()
     };
-    // The root of a square is exact, the square of a root is not. Squares of 32-bit numbers are far from the bounds of 64 bits.
+    // The root of a square is exact, but the square of a root is not. Squares of 32-bit numbers stay far within the
+    // range of 64 bits.
     let lengths = (dot(left, left) * dot(right, right)).sqrt();
     if lengths > 0.0 { (dot(left, right) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
-/// The text, if it has a meaning to compare. To be asked before a judge is, and before anything is added to the text.
+/// The text, if it has a meaning to compare. Call it before a model is asked, and before anything is added to the text.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if it is empty or of white space.
+/// [`ScoreError::InvalidInput`] if it is empty or only white space.
 pub fn with_meaning<T: AsRef<str>>(text: T) -> Result<T, ScoreError> {
     match text.as_ref().trim().is_empty() {
         true => Err(ScoreError::invalid_input("an empty text cannot be compared by its meaning")),
@@ -29,8 +31,8 @@ pub fn with_meaning<T: AsRef<str>>(text: T) -> Result<T, ScoreError> {
 /// The cosine of each text with the first one.
 ///
 /// # Errors
-/// As [`with_meaning`] for each text; [`ScoreError::Failed`] if one of the vectors is of zeros: it has no direction, and a
-/// cosine of 0 would hide the fault.
+/// As [`with_meaning`] for each text; [`ScoreError::Failed`] if one of the vectors has only zeros: it has no direction,
+/// and a cosine of 0 would hide the fault.
 pub fn similarity(
     first: &str,
     others: &[String],

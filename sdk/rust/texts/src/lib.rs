@@ -1,7 +1,7 @@
-//! Texts, for scorers that compare them: formulas and rules that several programs share. It reads no
-//! case and decides no score.
+//! Helpers for scorers that compare texts: formulas and rules that several programs share. It reads no case and decides
+//! no score.
 //!
-//! - [`normal`]: a text without what does not matter in an answer
+//! - [`normal`]: removes from a text what does not matter in an answer
 //! - [`python`]: white space, digits and numbers as Python reads them
 //! - [`similarity`]: how alike two texts, numbers or lists are
 #![deny(missing_docs)]

@@ -1,10 +1,9 @@
-//! Takes from a text what does not matter in an answer, as the programs of SQuAD and of Inspect do.
-//! It compares nothing.
+//! Removes from a text what does not matter in an answer, as SQuAD and Inspect do. It compares nothing.
 
 use crate::python::{float, is_space};
 
-/// A text without what SQuAD lets be different: in lower case, without ASCII punctuation, without
-/// the articles a, an, the, with single spaces.
+/// A text normalized as SQuAD does it: in lower case, without ASCII punctuation, without the articles a, an, the, and
+/// with single spaces.
 ///
 /// `normalize_answer` of SQuAD's evaluation script, version 1.1 (Rajpurkar et al. 2016,
 /// arXiv:1606.05250).
@@ -17,12 +16,11 @@ pub fn squad(text: &str) -> String {
     single_spaces(&without_articles(&without_punctuation(&text.to_lowercase())))
 }
 
-/// A word without what Inspect lets be different: a number as it is written shortest, anything else
-/// without ASCII punctuation, without the articles a, an, the, with single spaces. Perhaps nothing is
-/// left of it.
+/// A word normalized as Inspect does it: a number in its shortest form, anything else without ASCII punctuation,
+/// without the articles a, an, the, and with single spaces. The result may be empty.
 ///
-/// `folded` is the word after case folding, which is the caller's. `_normalize` and
-/// `_normalize_token` of Inspect 0.3.285, with numbers written as Rust writes them (`1e16`).
+/// `folded` is the word after case folding, which is left to the caller. `_normalize` and `_normalize_token` of Inspect
+/// 0.3.285, with numbers written as Rust writes them (`1e16`).
 ///
 /// ```
 /// # use scorebox_sdk_texts::normal::inspect_word;
@@ -32,7 +30,7 @@ pub fn squad(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn inspect_word(folded: &str) -> String {
-    // Most words by far: it is not a number, and has no punctuation or white space in it.
+    // By far the most words: it is not a number, and contains no punctuation or white space.
     if folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return if is_article(folded) { String::new() } else { folded.to_owned() };
     }
@@ -58,7 +56,7 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation()
 }
 
-/// Every article becomes a space; an article is a whole run of letters and digits.
+/// Replaces each article with a space; an article is a whole run of letters and digits.
 fn without_articles(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -83,7 +81,7 @@ fn single_spaces(text: &str) -> String {
 mod tests {
     use super::*;
 
-    // The values on the right: `normalize_answer` of SQuAD's evaluation script, version 1.1.
+    // The values on the right are from `normalize_answer` of SQuAD's evaluation script, version 1.1.
     #[test]
     fn squad_keeps_what_matters_in_an_answer() {
         let cases = [
@@ -104,7 +102,7 @@ mod tests {
         }
     }
 
-    // The values on the right: `_normalize_token` of Inspect 0.3.285, with numbers as Rust writes them.
+    // The values on the right are from `_normalize_token` of Inspect 0.3.285, with numbers as Rust writes them.
     #[test]
     fn a_word_is_a_number_where_inspect_reads_one() {
         let cases = [

@@ -1,12 +1,12 @@
-//! Texts as Python reads them, for scorers that give the numbers of a program in Python. It compares nothing.
+//! Reads texts as Python does, for scorers that reproduce the numbers of a program in Python. It compares nothing.
 
-/// White space as Python sees it: Unicode's, and the four separators of ASCII.
+/// White space as Python defines it: Unicode's, and the four separators of ASCII.
 #[must_use]
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// The zeros of the scripts that write numbers with ten digits of their own (Unicode 14, class Nd).
+/// The zeros of the scripts that have their own ten digits (Unicode 14, class Nd).
 const ZEROS: [u32; 65] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
     0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
@@ -29,13 +29,13 @@ pub fn decimal(c: char) -> Option<u8> {
     (value < 10).then_some(value)
 }
 
-/// The ASCII digit that a digit of another script stands for; any other character as it is.
+/// The ASCII digit for a decimal digit of another script; any other character as it is.
 fn ascii_digit(c: char) -> char {
     decimal(c).map_or(c, |value| char::from(b'0' + value))
 }
 
-/// A finite number as Python's `float` reads it: with white space around, single underscores between
-/// digits, and digits of any script; `None` if it reads none, or one that is not finite.
+/// A finite number as Python's `float` reads it: with surrounding white space, single underscores between digits, and
+/// digits of any script; `None` if it reads none, or one that is not finite.
 #[must_use]
 pub fn float(text: &str) -> Option<f64> {
     if !text.contains(char::is_numeric) {
@@ -57,7 +57,7 @@ pub fn float(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    // As Python 3.11 has it.
+    // The results of Python 3.11.
     #[test]
     fn a_number_is_what_float_takes() {
         for (text, number) in

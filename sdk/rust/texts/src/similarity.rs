@@ -1,16 +1,15 @@
-//! How alike two texts, numbers or lists are: the formulas that several scorers use. It computes no
-//! edit distance, and decides no score.
+//! Formulas for the similarity of two texts, numbers or lists, which several scorers use. It computes no edit distance,
+//! and decides no score.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How alike two texts are, from the `edits` that make one of them the other: 0 (nothing in common)
-/// to 1 (equal).
+/// How similar two texts are, given the number of `edits` that turn one into the other: 0 (nothing in common) to 1
+/// (equal).
 ///
-/// 1 - edits / length of the longer text, in code points; two empty texts are equal. That is the
-/// normalized similarity of V. Levenshtein's distance (1966), where `edits` are the fewest
-/// insertions, deletions and substitutions of one code point each: never more than the longer text
-/// is long.
+/// 1 - edits / length of the longer text, in code points; two empty texts are equal. That is the normalized similarity
+/// of V. Levenshtein's distance (1966), if `edits` is the smallest number of insertions, deletions and substitutions of
+/// one code point each, which never exceeds the length of the longer text.
 ///
 /// ```
 /// # use scorebox_sdk_texts::similarity::of_edits;
@@ -25,8 +24,8 @@ pub fn of_edits(edits: usize, left: &str, right: &str) -> f64 {
     }
 }
 
-/// How close two finite numbers are in proportion to both: 1 if they are equal, falling to 0
-/// if they have nothing in common, such as the sign.
+/// How close two finite numbers are, relative to both: 1 if they are equal, down to 0 if they have nothing in common,
+/// not even the sign.
 ///
 /// 1 - |expected - output| / (|expected| + |output|), as `NumericDiff` of autoevals has it; two
 /// zeros are equal.
@@ -41,15 +40,15 @@ pub fn of_numbers(output: f64, expected: f64) -> f64 {
     if output == expected {
         return 1.0;
     }
-    // The sum of the largest numbers overflows; the sum of their halves does not.
+    // The sum of very large numbers overflows; the sum of their halves does not.
     let part = if (expected.abs() + output.abs()).is_infinite() { 0.5 } else { 1.0 };
     let (output, expected) = (output * part, expected * part);
     let sum = expected.abs() + output.abs();
     (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0)
 }
 
-/// How many items two lists share, in any order; each as often as in the list that has it less
-/// often.
+/// How many items two lists share, in any order. A repeated item counts as often as it occurs in the list that has
+/// fewer of it.
 ///
 /// ```
 /// # use scorebox_sdk_texts::similarity::shared;

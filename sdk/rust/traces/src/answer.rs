@@ -1,12 +1,11 @@
-//! Finds the trace in an answer that is a text: all of it may be JSON, or lines of it are calls, as
-//! programs write down content blocks. It reads no steps.
+//! Finds the trace in an answer that is a text: all of it may be JSON, or lines of it may be calls, as programs print
+//! content blocks. It reads no steps.
 
 use serde_json::{Map, Value, json};
 
 use crate::part_types;
 
-/// What a text holds that may be a trace: its JSON, or its calls with what is said around them. Nothing
-/// for other texts.
+/// What a text contains that may be a trace: its JSON, or its calls with the words around them. `None` for other texts.
 pub(super) fn in_text(text: &str) -> Option<Value> {
     let text = without_mark(text);
     if text.trim_start().starts_with(['{', '['])
@@ -31,15 +30,15 @@ pub(super) fn in_text(text: &str) -> Option<Value> {
     has_call.then_some(Value::Array(items))
 }
 
-/// A text without the byte order mark that some programs begin a file with: JSON has none.
+/// A text without the byte order mark that some programs begin a file with; JSON does not allow it.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// A line that is a call, which says so by its type.
+/// A line that is a call, by its `type`.
 fn call(line: &str) -> Option<Map<String, Value>> {
     let line = line.trim();
-    // What is no JSON object of a type is not parsed.
+    // Skips parsing for a line that cannot be a JSON object with a type.
     if !line.starts_with('{') || !line.ends_with('}') || !line.contains("\"type\"") {
         return None;
     }
@@ -48,7 +47,7 @@ fn call(line: &str) -> Option<Map<String, Value>> {
     kind.is_some_and(part_types::is_call).then_some(object)
 }
 
-/// The lines so far as a part of what the model says.
+/// The lines so far, as one text part of the model's message.
 fn message(said: &mut Vec<&str>) -> Option<Value> {
     let text = std::mem::take(said).join("\n");
     let text = text.trim();

@@ -1,5 +1,5 @@
-//! The configuration key `match` of scorers that compare a call's arguments. The comparison itself is
-//! [`ArgumentPattern`](crate::ArgumentPattern)'s.
+//! The configuration key `match` of scorers that compare a call's arguments.
+//! [`ArgumentPattern`](crate::ArgumentPattern) does the comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum ArgumentMatch {
 }
 
 impl ArgumentMatch {
-    /// Whether arguments must be what is given and nothing else.
+    /// Whether arguments must equal the given ones.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self == Self::Exact

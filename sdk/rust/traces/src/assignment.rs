@@ -1,27 +1,27 @@
-//! Pairs the items of two lists, as many as can be. What fits is the caller's to say.
+//! Pairs the items of two lists, as many as possible. The caller says what fits.
 
 use scorebox_sdk::ScoreError;
 
-/// The most pairs that are compared: 2000 calls against 2000.
+/// The most pairs that are compared, so that the work stays bounded: 2000 calls with 2000.
 const PAIR_LIMIT: usize = 4_000_000;
 
 /// How pairs are chosen if an item fits several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
-    /// As many pairs as there can be.
+    /// As many pairs as possible.
     #[default]
     Optimal,
-    /// Every left item, in order, takes the first right one that fits and is free: a choice that
-    /// can leave items without a partner that another choice would pair.
+    /// Each left item, in order, takes the first right item that fits and is free. This can leave items without a
+    /// partner that another choice would pair.
     Greedy,
 }
 
 /// The pairs that were made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
-    /// The right item of each left one.
+    /// The right item of each left item.
     pub right_of: Vec<Option<usize>>,
-    /// The left item of each right one.
+    /// The left item of each right item.
     pub left_of: Vec<Option<usize>>,
 }
 
@@ -33,10 +33,10 @@ impl Pairing {
     }
 }
 
-/// Whether all pairs of two lists can be compared.
+/// Checks that all pairs of two lists can be compared.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if there are more than 2000 by 2000 of them.
+/// [`ScoreError::InvalidInput`] if there are more than 2000 by 2000.
 pub fn check_pairs(left: usize, right: usize) -> Result<(), ScoreError> {
     if left.saturating_mul(right) > PAIR_LIMIT {
         return Err(ScoreError::invalid_input(format!(
@@ -47,7 +47,7 @@ pub fn check_pairs(left: usize, right: usize) -> Result<(), ScoreError> {
 }
 
 impl Assignment {
-    /// Pairs `left` items with `right` ones, if `fits` says so.
+    /// Pairs `left` items with `right` items that they fit, as `fits` says.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if there are more pairs to compare than 2000 by 2000.
@@ -87,9 +87,8 @@ impl Pairing {
         }
     }
 
-    /// A round of Hopcroft and Karp (1973): finds shortest ways to change partners so that one more
-    /// item gets one, as many as do not cross. Rounds are few: about the root of the number of
-    /// items.
+    /// A round of Hopcroft and Karp (1973): finds shortest augmenting paths, each of which gives one more item a
+    /// partner, as many as do not cross. There are few rounds: about the square root of the number of items.
     fn improve(&mut self, partners: &[Vec<usize>]) -> bool {
         let Some(mut level) = self.levels(partners) else {
             return false;
@@ -104,8 +103,7 @@ impl Pairing {
         improved
     }
 
-    /// How many changes away from an item without a partner each left item is; `None` if no change
-    /// of partners helps.
+    /// How many changes of partner each left item is away from an item without a partner; `None` if no change helps.
     fn levels(&self, partners: &[Vec<usize>]) -> Option<Vec<usize>> {
         let mut level = vec![usize::MAX; partners.len()];
         let mut queue = Vec::new();
@@ -133,7 +131,7 @@ impl Pairing {
         helps.then_some(level)
     }
 
-    /// Walks along the levels without recursion, and changes partners on the way back.
+    /// Follows the levels without recursion, and changes partners on the way back.
     fn change(
         &mut self,
         start: usize,

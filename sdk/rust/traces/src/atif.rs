@@ -1,5 +1,5 @@
-//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF, versions 1.x; those to 1.8 are
-//! known). It does not look into the sub-agents' own trajectories: those are other runs.
+//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF, versions 1.x; known up to 1.8). It does not
+//! read the trajectories of sub-agents, which are other runs.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::step::{Role, SubAgentCall};
 use crate::times;
 use scorebox_sdk::excerpt;
 
-/// Whether an object is a trajectory: a version that says so, or steps beside their agent.
+/// Whether an object is a trajectory: its version says so, or it has steps next to an agent.
 pub(super) fn is_trajectory(object: &Object) -> bool {
     let version = word(object, "schema_version").is_some_and(|version| version.starts_with("ATIF"));
     let steps = object.get("steps").is_some_and(Value::is_array);
@@ -27,10 +27,10 @@ pub(super) fn is_step(step: &Object) -> bool {
         && fields::has(step, &["message", "step_id", "tool_calls"])
 }
 
-/// What a sub-agent's trajectory is referred to by.
+/// The keys by which a sub-agent's trajectory is referred to.
 const IDS: [&str; 2] = ["trajectory_id", "session_id"];
 
-/// The names of the sub-agents whose trajectories are embedded, by their ids.
+/// The names of sub-agents whose trajectories are embedded, by id.
 type Names = BTreeMap<String, String>;
 
 /// Reads a trajectory.
@@ -61,8 +61,8 @@ pub(super) fn read_trajectory(builder: &mut Builder, mut trajectory: Object) {
     }
 }
 
-/// Whether a trajectory may have this version: a later minor one adds fields, another major one may mean
-/// something else.
+/// Whether a trajectory with this version can be read: a later minor version adds fields, but another major version may
+/// change their meaning.
 fn is_known(version: &str) -> bool {
     let number = version.trim_start_matches(|c: char| !c.is_ascii_digit());
     !version.starts_with("ATIF") || matches!(number.split('.').next(), Some("1" | ""))
@@ -74,7 +74,7 @@ pub(super) fn read_step(builder: &mut Builder, step: Object) {
 }
 
 fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
-    // Copied from an earlier run, as context for the agent: it did not happen here.
+    // Copied from an earlier run as context for the agent: it did not happen in this one.
     if step.get("is_copied_context") == Some(&Value::Bool(true)) {
         return;
     }
@@ -103,7 +103,7 @@ fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
     builder.start_ms = None;
 }
 
-/// `calls`: the calls of this step, one of which a result without an id may belong to.
+/// Reads a result. `calls`: the calls of this step; a result without an id may belong to one of them.
 fn read_result(
     builder: &mut Builder,
     names: &Names,
@@ -130,7 +130,7 @@ fn read_result(
         builder.result(answer);
         return;
     }
-    // Of an action that is not a tool call, or of a call whose id was left out.
+    // The result of an action that is not a tool call, or of a call without an id.
     while let Some(step) = calls.pop_front() {
         if builder.claim_step(step) {
             builder.turn(Role::Tool);

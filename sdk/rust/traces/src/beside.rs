@@ -1,5 +1,5 @@
-//! Whether the lists beside the one that is read have calls that it lacks: a call that was left out would look like one that was
-//! never made. Reads no steps.
+//! Checks whether other lists have calls that the list that is read lacks: a call that is left out would look like one
+//! that was never made. It reads no steps.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::fields::{LISTS, Object, word};
 use crate::step::{StepKind, ToolCall};
 use crate::{part_types, plain};
 
-/// Where more of a run may stand, beside the keys of wrappers.
+/// Where more of a run may be, in addition to the keys of wrappers.
 const MORE: [&str; 7] =
     ["tool_uses", "toolUses", "calls", "result", "completion", "message", "response"];
 
-/// The calls under other keys than the one that is read, each with its key.
+/// The calls under keys other than the one that is read, each with its key.
 pub(super) fn calls(object: &Object, read: &str) -> Vec<(&'static str, ToolCall)> {
     let mut found = Vec::new();
     for key in LISTS.into_iter().chain(MORE).filter(|key| *key != read) {
@@ -57,7 +57,7 @@ fn of_span(object: &Object) -> Option<ToolCall> {
     name.map(|name| ToolCall { name: name.to_owned(), ..ToolCall::default() })
 }
 
-/// Refuses calls that are none of the steps: by id, or else by name and arguments.
+/// Refuses calls that match none of the steps, by id or else by name and arguments.
 pub(super) fn check(
     builder: &Builder,
     read: &str,

@@ -1,5 +1,4 @@
-//! Collects steps, turns and events in order, and gives every result to the call that it belongs
-//! to. It reads no format.
+//! Collects steps, turns and events in order, and assigns each result to its call. It knows no format.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,13 +16,13 @@ use crate::step::{
 use crate::tally::Tally;
 use scorebox_sdk::Usage;
 
-/// The most steps, and the most events, of one trace. A guest's memory holds no more.
+/// The most steps, and the most events, of one trace, because a guest's memory holds no more.
 pub(super) const STEP_LIMIT: usize = 100_000;
 
-/// How many of the last calls of a tool, or of an id, are compared with another one.
+/// How many of the last calls of a tool, or with an id, are compared with another one.
 pub(super) const PARALLEL: usize = 16;
 
-/// What a call answered, before it is known which call.
+/// The result of a call, before it is known which call it belongs to.
 #[derive(Debug, Default)]
 pub(super) struct CallResult {
     pub id: Option<String>,
@@ -41,11 +40,11 @@ pub(super) struct Builder {
     /// The tools that the trace declares.
     pub tools: Vec<Value>,
     pub outcome: Option<Outcome>,
-    /// What cut the last answer off.
+    /// Why the last answer was cut off.
     pub cut_off: Option<String>,
-    /// What the trace calls the item that is being read, until an event of it bears that name.
+    /// The trace's own name for the item that is being read, until one of its events gets that name.
     pub raw_name: Option<String>,
-    /// The step inside which the next ones happen.
+    /// The step that encloses the next ones.
     pub parent: Option<usize>,
     /// When the next steps began.
     pub start_ms: Option<f64>,
@@ -53,17 +52,17 @@ pub(super) struct Builder {
     pub understood: usize,
     /// Whether something was dropped at [`STEP_LIMIT`].
     pub overflow: bool,
-    /// What a call is that cannot be read: the first of them.
+    /// The first call that cannot be read, described for an error.
     pub refused: Option<String>,
-    /// What an item is that cannot be read, and without which the steps would be others: the first of them.
+    /// The first item that cannot be read and without which the steps would be wrong.
     pub unread: Option<TraceError>,
-    /// The calls of messages that are repeated.
+    /// The calls in messages that are repeated.
     pub repeated: Calls,
-    /// Agents that calls hand work to, by the calls' ids, if the trace says so elsewhere.
+    /// The agents that calls hand work to, by the ids of the calls, if the trace says so elsewhere.
     pub handoffs: BTreeMap<String, VecDeque<String>>,
-    /// The calls that a person was asked about, by the ids of the questions.
+    /// The calls that a person was asked to approve, by the ids of the requests.
     pub approvals: BTreeMap<String, String>,
-    /// Items that began, until they are done, and where the last of an id stands among them.
+    /// Items that began and are not done yet, and the index of the last one with each id.
     pub started: Vec<Object>,
     pub started_by_id: BTreeMap<String, usize>,
     /// Tokens and cost.
@@ -71,9 +70,9 @@ pub(super) struct Builder {
     /// What events named by the ids of their calls.
     pub known: Known,
     open: OpenCalls,
-    /// Skill loads and sub-agent calls that a tool call stands for.
+    /// The skill loads and sub-agent calls that tool calls stand for.
     derived: BTreeMap<usize, usize>,
-    /// Whether the current turn is an assistant's that further items may join.
+    /// Whether the current turn is an assistant's, and further items may join it.
     joinable: bool,
 }
 
@@ -88,8 +87,7 @@ impl Builder {
         self.turns.push(Turn { role, calls: Vec::new() });
     }
 
-    /// Continues the assistant's turn, or starts one: for formats that write every call as a separate
-    /// item.
+    /// Continues the assistant's turn, or starts one, for formats that write every call as a separate item.
     pub(super) fn assistant_turn(&mut self) {
         if !self.joinable {
             self.turn(Role::Assistant);
@@ -97,24 +95,24 @@ impl Builder {
         }
     }
 
-    /// Lets an item that stands inside an assistant's message join the turn of that message.
+    /// Lets an item inside an assistant's message join the turn of that message.
     pub(super) fn join_turn(&mut self) {
         self.joinable = self.turns.last().is_some_and(|turn| turn.role == Role::Assistant);
     }
 
-    /// Whether a call of this id waited for its result, or still does.
+    /// Whether there is a call with this id, answered or not.
     pub(super) fn has_call(&self, id: &str) -> bool {
         self.open.by_id.contains_key(id)
     }
 
     pub(super) fn message(&mut self, role: Role, text: String) {
-        // A call often comes with an empty text.
+        // A message with calls often has an empty text.
         if !text.is_empty() {
             self.push(StepKind::Message { role, text }, "message");
         }
     }
 
-    /// A message that is an item of the trace, which happened even if it says nothing.
+    /// Adds a message that is a separate item of the trace: it happened even if it is empty.
     pub(super) fn message_item(&mut self, role: Role, text: String) {
         match text.is_empty() {
             true => self.event("message"),
@@ -122,7 +120,7 @@ impl Builder {
         }
     }
 
-    /// A thought that is an item or a part, which happened even if nothing of it is written down.
+    /// Adds a thought that is a separate item or part: it happened even if its text is not recorded.
     pub(super) fn thought(&mut self, text: String) {
         match text.is_empty() {
             true => self.event("thinking"),
@@ -130,7 +128,7 @@ impl Builder {
         }
     }
 
-    /// A thought beside something else, where an empty text is no thought.
+    /// Adds a thought that is a field of something else: there, an empty text is not a thought.
     pub(super) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.push(StepKind::Reasoning { text }, "thinking");
@@ -145,12 +143,13 @@ impl Builder {
         self.push(StepKind::InputRequest(request), "input.requested");
     }
 
-    /// Something that the trace names and that no kind of step fits.
+    /// Adds something that the trace names and that fits no kind of step.
     pub(super) fn other(&mut self, name: &str) {
         self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
     }
 
-    /// An event without a step. The first event of an item bears the item's own name, so that each item counts once under it.
+    /// Adds an event without a step. The first event of an item gets the item's own name, so that each item counts once
+    /// under it.
     pub(super) fn event(&mut self, name: impl Into<Cow<'static, str>>) {
         if self.events.len() >= STEP_LIMIT {
             self.overflow = true;
@@ -159,7 +158,7 @@ impl Builder {
         self.events.push(Event { name: name.into(), raw_name: self.raw_name.take() });
     }
 
-    /// Reports something that cannot be read: without it, the trace would be a different one.
+    /// Records that something cannot be read without which the trace would be wrong.
     pub(super) fn refuse(&mut self, what: String) {
         self.refused.get_or_insert(what);
     }
@@ -210,8 +209,9 @@ impl Builder {
         Some(step)
     }
 
-    /// A result goes to the oldest open call of its id; without an id on either side, to the oldest
-    /// open call of its name (one without an id before others), or of all. One that belongs to no call becomes a call itself.
+    /// Adds a result. It goes to the oldest open call with its id or, if the call or the result has no id, to the
+    /// oldest open call with its name (calls without an id first), or of all. A result that belongs to no call becomes
+    /// a call itself.
     pub(super) fn result(&mut self, mut result: CallResult) {
         result.name = result.name.filter(|name| !name.is_empty());
         let step = self.claim(result.id.as_deref(), result.name.as_deref()).or_else(|| {
@@ -229,15 +229,15 @@ impl Builder {
         }
     }
 
-    /// The call that a result belongs to; it is no longer open.
+    /// Claims the call that a result belongs to; it is then no longer open.
     pub(super) fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         let step = self.open.take(id, name)?;
         self.remember(step);
         Some(step)
     }
 
-    /// Claims a call that waits for its result, if it is the same as this one: formats that write when a call began and
-    /// when it ended name its tool and its arguments in both.
+    /// Claims an open call that is the same as this one, for formats that record both the start and the end of a call,
+    /// each with its tool and arguments.
     pub(super) fn claim_same(&mut self, same: &ToolCall) -> Option<usize> {
         let step = self.open.look(same.id.as_deref(), &same.name).find(|step| {
             let kind = self.steps.get(*step).map(|step| &step.kind);
@@ -247,7 +247,7 @@ impl Builder {
         self.claim_step(step).then_some(step)
     }
 
-    /// A later result with the id of an answered call is that call's, however the call was found.
+    /// Remembers an answered call, so that a later result with its id goes to it too.
     fn remember(&mut self, step: usize) {
         if let Some(StepKind::ToolCall(ToolCall { id: Some(id), .. })) =
             self.steps.get(step).map(|step| &step.kind)
@@ -256,7 +256,7 @@ impl Builder {
         }
     }
 
-    /// Gives a call the id that results refer to it by.
+    /// Gives a call the id by which results refer to it.
     pub(super) fn name_call(&mut self, step: usize, id: &str) {
         if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
         {
@@ -265,7 +265,7 @@ impl Builder {
         self.remember(step);
     }
 
-    /// Whether a call waits for its result.
+    /// Whether a call has no result yet.
     pub(super) fn is_open(&self, step: usize) -> bool {
         self.open.open.contains(&step)
     }
@@ -294,7 +294,7 @@ impl Builder {
         self.settle(step, status);
     }
 
-    /// How a call ended, without a result.
+    /// Sets how a call ended, without a result.
     pub(super) fn set_status(&mut self, step: usize, status: Status) {
         if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
         {
@@ -308,7 +308,7 @@ impl Builder {
         }
     }
 
-    /// What a tool call stands for ends as the call does, unless an event said how it ended.
+    /// Ends whatever a tool call stands for with the same status, unless an event already reported its end.
     fn settle(&mut self, call: usize, status: Status) {
         let Some(derived) = self.derived.get(&call).filter(|step| !self.known.has_ended(**step))
         else {
@@ -328,12 +328,12 @@ impl Builder {
         self.push(StepKind::SubAgent(call), "subagent.called")
     }
 
-    /// Tokens of a model's answer, whose first step has this index.
+    /// Adds the usage of a model's answer whose first step has this index.
     pub(super) fn usage(&mut self, first: usize, usage: Option<Usage>) {
         self.usage_of(first, None, usage);
     }
 
-    /// Tokens of the answer with this id; a later report replaces an earlier one.
+    /// Adds the usage of the answer with this id; a later report replaces an earlier one.
     pub(super) fn usage_of(&mut self, first: usize, id: Option<&str>, usage: Option<Usage>) {
         if let Some(usage) = usage {
             self.tally.answer(&mut self.steps, first, id, usage);
@@ -350,7 +350,7 @@ impl Builder {
         Some(step)
     }
 
-    /// A step without an event.
+    /// Adds a step without an event.
     pub(super) fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
         if self.steps.len() >= STEP_LIMIT {
             self.overflow = true;
@@ -371,8 +371,7 @@ impl Builder {
     }
 }
 
-/// Calls that wait for their results. Every call is put into a queue, and taken out of it, at most
-/// once each.
+/// Calls without a result. Each call enters and leaves a queue at most once, so the work stays linear.
 #[derive(Debug, Default)]
 struct OpenCalls {
     open: BTreeSet<usize>,
@@ -381,7 +380,7 @@ struct OpenCalls {
     by_name: BTreeMap<String, VecDeque<usize>>,
     without_id: VecDeque<usize>,
     by_name_without_id: BTreeMap<String, VecDeque<usize>>,
-    /// The last call of an id that is answered: a second result replaces the first.
+    /// The last answered call with each id: a second result replaces the first one.
     answered: BTreeMap<String, usize>,
 }
 
@@ -398,7 +397,7 @@ impl OpenCalls {
         self.by_name.entry(name).or_default().push_back(step);
     }
 
-    /// The open ones among the last calls of an id, or else of a name.
+    /// The open calls among the last ones with an id, or else with a name.
     fn look(&self, id: Option<&str>, name: &str) -> impl Iterator<Item = usize> + use<'_> {
         let queue = match id {
             Some(id) => self.by_id.get(id),
@@ -412,7 +411,7 @@ impl OpenCalls {
         let open = &mut self.open;
         let Some(id) = id else {
             let Some(name) = name else { return next(&mut self.all, open) };
-            // Where some calls have ids and others have none, so do their results.
+            // If only some calls have ids, the same is true of their results.
             let without = self.by_name_without_id.get_mut(name);
             return without
                 .and_then(|queue| next(queue, open))

@@ -1,5 +1,4 @@
-//! Reads one tool call, in any of the spellings that formats have for it. Where a call stands is
-//! decided elsewhere.
+//! Reads one tool call, in any form that a format writes it. Where in a trace a call is, is decided elsewhere.
 
 use serde_json::Value;
 
@@ -9,15 +8,16 @@ use crate::span_messages::parsed;
 use crate::step::{Status, ToolCall};
 use crate::{items, part_types};
 
-/// Where a call's id stands.
+/// The keys of a call's id.
 const IDS: [&str; 8] =
     ["call_id", "tool_call_id", "toolCallId", "callId", "callID", "toolUseId", "id", "tool_id"];
 
-/// What a call without arguments may have beside its name, ids and results, as DeepEval's `ToolCall` does.
+/// The keys that a call without arguments may have in addition to its name, ids and results, as DeepEval's `ToolCall`
+/// does.
 const BESIDE: [&str; 7] =
     ["name", "type", "description", "reasoning", "status", "error", "durationMs"];
 
-/// Where a call's arguments stand, when they are an object or free text.
+/// The keys of a call's arguments, as an object or free text.
 const INPUTS: [&str; 14] = [
     "input",
     "args",
@@ -35,27 +35,26 @@ const INPUTS: [&str; 14] = [
     "rawInput",
 ];
 
-/// Where a plain step has its tool's name.
+/// The keys of the tool's name in a plain step.
 pub(super) const TOOL_NAMES: [&str; 5] =
     ["tool", "tool_name", "toolName", "function_name", "action"];
 
-/// Where a plain step has what its tool answered.
+/// The keys of the tool's answer in a plain step.
 pub(super) const RESULTS: [&str; 7] =
     ["result", "output", "observation", "response", "tool_output", "toolOutput", "tool_result"];
 
-/// Where the tool stands with its arguments, beside the call's id.
+/// The keys of an inner object with the tool and its arguments, next to the call's id.
 const INNER: [&str; 6] =
     ["function", "custom", "functionCall", "function_call", "toolUse", "tool_call"];
 
-/// Where the whole call stands, if it has no name outside.
+/// The keys of an inner object that is the whole call, if the outer one has no name.
 const WHOLE: [&str; 4] = ["tool", "content", "toolInvocation", "toolCall"];
 
-/// Where the tool's name stands.
+/// The keys of the tool's name.
 const NAMES: [&str; 5] = ["name", "function", "toolName", "tool_name", "function_name"];
 
-/// A call as messages list it: `{id, function: {name, arguments}}`, `{id, function, arguments}`,
-/// `{id, name, args}`, `{toolCallId, toolName, input}` … Any result that stands inside it is read
-/// too.
+/// A call as messages list it: `{id, function: {name, arguments}}`, `{id, function, arguments}`, `{id, name, args}`,
+/// `{toolCallId, toolName, input}` … A result inside it is read too.
 pub(super) fn read_call(mut object: Object) -> Option<ToolCall> {
     let mut call = ToolCall { id: id(&mut object, &IDS), ..ToolCall::default() };
     if let Some(mut inside) = inside(&mut object, &INNER) {
@@ -84,7 +83,7 @@ pub(super) fn read_call(mut object: Object) -> Option<ToolCall> {
     Some(call)
 }
 
-/// Reads a call, where one must be. An object without a name is refused: the call would be missing.
+/// Reads a call where there must be one. An object without a name is refused, because a call would be missing.
 pub(super) fn add_call(builder: &mut Builder, object: Object) -> Option<usize> {
     if !is_call(&object) {
         builder.refuse(format!("a tool call in it {}", keys(&object)));
@@ -93,8 +92,8 @@ pub(super) fn add_call(builder: &mut Builder, object: Object) -> Option<usize> {
     builder.call(read_call(object)?)
 }
 
-/// The calls under the first of these keys: a list, one call, or the text of either, as tables have
-/// it. Anything else is refused: a call would be missing.
+/// The calls under the first of these keys: a list, one call, or either as text, as tables have it. Anything else is
+/// refused, because a call would be missing.
 pub(super) fn listed(builder: &mut Builder, object: &mut Object, keys: &[&str]) -> Vec<Object> {
     let found = match fields::take(object, keys).map(parsed) {
         Some(Value::Array(calls)) => calls,
@@ -111,7 +110,7 @@ pub(super) fn listed(builder: &mut Builder, object: &mut Object, keys: &[&str]) 
     calls
 }
 
-/// A call that LangChain could not read: its arguments are a text that is not JSON.
+/// Adds a call that LangChain could not read: its arguments are a text that is not JSON.
 pub(super) fn invalid_call(builder: &mut Builder, mut call: Object) {
     let why = text(&mut call, &["error"]);
     if let Some(call) = read_call(call) {
@@ -120,7 +119,7 @@ pub(super) fn invalid_call(builder: &mut Builder, mut call: Object) {
     }
 }
 
-/// The object under the first of these keys whose object names a tool.
+/// The object under the first of these keys that names a tool.
 fn inside(object: &mut Object, keys: &[&str]) -> Option<Object> {
     let key = keys.iter().find(|key| names_inside(object, key))?;
     match object.get_mut(*key).map(Value::take) {
@@ -141,7 +140,8 @@ fn read_arguments(call: &mut ToolCall, object: &mut Object) {
         Some(arguments) => fields::arguments(call, Some(arguments), true),
         None => fields::arguments(call, fields::take(object, &INPUTS), false),
     }
-    // Of a streamed call, LangChain keeps the text of Anthropic's arguments beside the empty object that the stream began with.
+    // For a streamed call, LangChain keeps the text of Anthropic's arguments next to the empty object that the stream
+    // began with.
     if has_no_arguments(call)
         && let Some(written) = text(object, &["partial_json"])
     {
@@ -149,7 +149,7 @@ fn read_arguments(call: &mut ToolCall, object: &mut Object) {
     }
 }
 
-/// Whether a call states no argument, readable or not.
+/// Whether a call states no arguments, readable or not.
 pub(super) fn has_no_arguments(call: &ToolCall) -> bool {
     let is_empty =
         |value: &Value| value.is_null() || value.as_object().is_some_and(Object::is_empty);
@@ -159,7 +159,7 @@ pub(super) fn has_no_arguments(call: &ToolCall) -> bool {
 fn read_ending(call: &mut ToolCall, object: &mut Object) {
     let (status, error) = fields::ending(object);
     call.result = fields::take(object, &RESULTS);
-    // Without a result, a status such as `completed` is that of writing the call down.
+    // Without a result, a status such as `completed` only says that the call was written completely.
     if call.result.is_some() || status != Status::Succeeded {
         call.stated_status = status;
     }
@@ -169,9 +169,9 @@ fn read_ending(call: &mut ToolCall, object: &mut Object) {
     call.error = error;
 }
 
-/// Whether an object without any other mark is a step that names a tool.
+/// Whether an object without any other mark is a step, because it names a tool.
 pub(super) fn names_a_tool(object: &Object) -> bool {
-    // A step without a call may have an empty name. One with arguments is a call that is refused.
+    // A step without a call may have an empty name. With arguments it is a call, and is refused.
     let filled = |key: &&str| object.get(*key).is_some_and(|found| !fields::is_blank(found));
     let named = TOOL_NAMES.iter().any(|key| object.get(*key).is_some_and(Value::is_string))
         && TOOL_NAMES.iter().chain(&INPUTS).chain(&["arguments"]).any(filled);
@@ -180,18 +180,19 @@ pub(super) fn names_a_tool(object: &Object) -> bool {
     named || inside || called
 }
 
-/// Whether an object, where a call must be, says which tool: whether [`read_call`] reads it.
+/// Whether an object that must be a call names a tool, so that [`read_call`] can read it.
 pub(super) fn is_call(object: &Object) -> bool {
     NAMES.iter().chain(&TOOL_NAMES).any(|key| word(object, key).is_some())
         || INNER.iter().chain(&WHOLE).any(|key| names_inside(object, key))
 }
 
-/// Whether an object is a call by its name and arguments.
+/// Whether an object is a call because it has a name and arguments.
 pub(super) fn has_arguments(object: &Object) -> bool {
     has(object, &["arguments"]) || has(object, &INPUTS)
 }
 
-/// Whether an object, in a list of the same, is a call that has no arguments: its name, and nothing that calls do not have.
+/// Whether an object in a list of such objects is a call without arguments: it has a name, and no keys that calls do
+/// not have.
 pub(super) fn is_name_alone(object: &Object) -> bool {
     let kind = word(object, "type").map(str::to_ascii_lowercase);
     let is_tool = matches!(kind.as_deref(), None | Some("function" | "tool" | "tool_call"));
@@ -201,7 +202,7 @@ pub(super) fn is_name_alone(object: &Object) -> bool {
         && object.keys().map(String::as_str).all(|key| known(&key))
 }
 
-/// Whether an object holds calls, one level down: alone or in a list.
+/// Whether an object contains calls one level down, alone or in a list.
 pub(super) fn holds_calls(object: &Object) -> bool {
     let is_one = |value: &Value| value.as_object().is_some_and(looks_like_call);
     object.values().any(|value| match value {
@@ -210,7 +211,7 @@ pub(super) fn holds_calls(object: &Object) -> bool {
     })
 }
 
-/// Whether an object is a call by its type, or by a name beside arguments.
+/// Whether an object is a call because of its type, or because it has a name and arguments.
 fn looks_like_call(object: &Object) -> bool {
     match word(object, "type") {
         Some(kind) if part_types::is_call(kind) || items::is_call(kind) => true,
@@ -221,7 +222,7 @@ fn looks_like_call(object: &Object) -> bool {
     }
 }
 
-/// Whether a call states its arguments, so that they are more than left out.
+/// Whether a call states its arguments, rather than leaving them out.
 pub(super) fn states_arguments(object: &Object) -> bool {
     let states = |object: &Object| {
         let stated = |key: &&str| object.get(*key).is_some_and(|found| !found.is_null());

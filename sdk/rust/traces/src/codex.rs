@@ -1,5 +1,5 @@
-//! Reads what Codex writes: the lines of `codex exec --json`, and those of a session's file. Items of
-//! the Responses API, which the latter has inside, are read elsewhere.
+//! Reads what Codex writes: the lines of `codex exec --json`, and those of a session file. The latter contain items of
+//! the Responses API, which are read elsewhere.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::fields::{self, Object, id, take, text, word};
 use crate::step::{Outcome, ToolCall};
 use crate::times;
 
-/// Whether an object is a line of either.
+/// Whether an object is a line of either kind.
 pub(super) fn is_line(kind: &str, line: &Object) -> bool {
     let has = |key: &str| line.get(key).is_some_and(Value::is_object);
     match kind {
@@ -21,8 +21,8 @@ pub(super) fn is_line(kind: &str, line: &Object) -> bool {
     }
 }
 
-/// Reads one line; the item of the Responses API that it has inside, if it has one, is left to the caller, while the builder
-/// has the line's time.
+/// Reads one line. If it contains an item of the Responses API, the item is returned for the caller to read, while the
+/// builder has the line's time.
 pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> Option<Value> {
     builder.start_ms = times::time_ms(line.get("timestamp"));
     match kind {
@@ -63,14 +63,14 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
                     let why = event.and_then(|event| word(event, "reason"));
                     builder.outcome = Some(Outcome::Failed(why.map(str::to_owned)));
                 }
-                // The session goes on.
+                // The session continues.
                 Some("task_started" | "turn_started" | "user_message") => builder.outcome = None,
                 _ => {}
             }
             builder.event(kind.to_owned());
         }
         _ => {
-            // Ids begin again.
+            // Ids start again with each thread.
             if kind == "thread.started" {
                 finish(builder);
             }
@@ -81,7 +81,7 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
     None
 }
 
-/// Keeps what began: it comes again when it is done.
+/// Keeps an item that began; it is repeated when it is done.
 fn started(builder: &mut Builder, item: Object) {
     if let Some(id) = word(&item, "id") {
         builder.started_by_id.insert(id.to_owned(), builder.started.len());
@@ -89,8 +89,7 @@ fn started(builder: &mut Builder, item: Object) {
     }
 }
 
-/// Adds the calls that began and were never done, as those of a process that was killed. How they ended is not
-/// known.
+/// Adds the calls that began and never ended, as in a process that was killed. How they ended is not known.
 pub(super) fn finish(builder: &mut Builder) {
     let outer = builder.raw_name.take();
     for mut item in std::mem::take(&mut builder.started) {
@@ -106,7 +105,7 @@ pub(super) fn finish(builder: &mut Builder) {
     builder.raw_name = outer;
 }
 
-/// What was said or done.
+/// Reads an item that is done: a message or an action.
 fn completed(builder: &mut Builder, mut item: Object) {
     let kind = text(&mut item, &["type", "item_type"]).unwrap_or_default();
     builder.raw_name = Some(kind.clone());
@@ -142,7 +141,7 @@ fn completed(builder: &mut Builder, mut item: Object) {
     });
 }
 
-/// The tool that an item of this kind calls, and with what.
+/// The tool that an item of this kind calls, and its arguments.
 fn called(kind: &str, item: &mut Object) -> Option<(String, Value)> {
     let (name, arguments) = match kind {
         "command_execution" => ("shell", json!({"command": take(item, &["command"])})),
@@ -152,7 +151,7 @@ fn called(kind: &str, item: &mut Object) -> Option<(String, Value)> {
             let name = text(item, &["tool"]).unwrap_or_else(|| "mcp".to_owned());
             return Some((name, take(item, &["arguments"]).unwrap_or_default()));
         }
-        // Its other agents.
+        // A call of another agent.
         "collab_tool_call" => {
             let name = text(item, &["tool"]).unwrap_or_else(|| kind.to_owned());
             let prompt = take(item, &["prompt"]);

@@ -1,5 +1,4 @@
-//! Reads the messages of model calls, each of which repeats the conversation so far: every message
-//! counts once.
+//! Reads the messages of model calls, each of which repeats the conversation so far, so that every message counts once.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,14 +13,14 @@ use crate::reported::Reading;
 use crate::step::Role;
 use crate::{part_types, parts};
 
-/// What was said so far, and how often.
+/// The messages so far, and how often each occurred.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     said: BTreeMap<u64, usize>,
 }
 
 impl Conversation {
-    /// Reads messages that a model has just written: they are new, whatever was said before.
+    /// Reads messages that a model has just written: they are new, even if the same was said before.
     pub(super) fn add(&mut self, builder: &mut Builder, messages: Vec<Value>) {
         builder.repeated.begin(Reading::New);
         for message in messages {
@@ -33,12 +32,12 @@ impl Conversation {
         builder.repeated.end();
     }
 
-    /// Knows a message, by its fingerprint, of which only a part is read.
+    /// Marks a message as known, by its fingerprint, if only a part of it is read.
     pub(super) fn know(&mut self, fingerprint: u64) {
         *self.said.entry(fingerprint).or_default() += 1;
     }
 
-    /// Knows messages that a model has just written and that are read elsewhere, until the caller ends it.
+    /// Marks messages as known that a model has just written and that are read elsewhere, until the caller ends this.
     pub(super) fn expect<'m>(
         &mut self,
         builder: &mut Builder,
@@ -50,8 +49,7 @@ impl Conversation {
         builder.repeated.begin(Reading::New);
     }
 
-    /// Reads the messages of one list that are new: a message that was said twice is new if the
-    /// list has it a third time.
+    /// Reads the new messages of one list: a message that occurred twice so far is new if the list has it a third time.
     pub(super) fn read(&mut self, builder: &mut Builder, messages: Vec<Value>) {
         let mut here: BTreeMap<u64, usize> = BTreeMap::new();
         builder.repeated.begin(Reading::Repeated);
@@ -74,7 +72,7 @@ impl Conversation {
 fn say(builder: &mut Builder, message: Object) {
     match word(&message, "role").map(Role::from_name) {
         Some(role) => read_message(builder, role, message),
-        // An item of the Responses API, or a message of a format that has no roles.
+        // An item of the Responses API, or a message of a format without roles.
         None if is_item(&message) || langchain_role(&message).is_some() => {
             if let Err(what) = read_item(builder, Value::Object(message)) {
                 builder.refuse(format!("an item in it {what}"));
@@ -84,10 +82,9 @@ fn say(builder: &mut Builder, message: Object) {
     }
 }
 
-/// The same for the same words of the same role with the same calls, however they are written: who
-/// repeats a message leaves out its thoughts and what is empty, and writes arguments in another way.
-/// Two different messages have one fingerprint only if someone makes them so on purpose, and then
-/// they only hide each other.
+/// A hash that is the same for the same words of the same role with the same calls, however they are written: programs
+/// that repeat a message leave out its thoughts and empty fields, and write arguments in another way. Two different
+/// messages have the same fingerprint only if someone constructs them, and then they only hide each other.
 pub(super) fn fingerprint(message: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     let role = word(message, "role");

@@ -1,11 +1,11 @@
-//! Bedrock's answers to Converse, as the answers of OpenAI's chat, so that they are read with what was asked beside them,
-//! and the tools that a request declares. Reads no message.
+//! Converts answers of Bedrock's Converse into the form of OpenAI's chat, so that they are read together with their
+//! request; also finds the tools that a request declares. It reads no message.
 
 use serde_json::{Value, json};
 
 use crate::fields::{Object, list, word};
 
-/// Turns an answer, alone or beside what was asked, into the shape of OpenAI's chat. Leaves everything else as it is.
+/// Converts an answer, alone or next to its request, into the form of OpenAI's chat. Leaves everything else unchanged.
 pub(super) fn as_choice(object: &mut Object) {
     if let Some(Value::Object(response)) = object.get_mut("response") {
         turn(response);
@@ -29,7 +29,7 @@ pub(super) fn tools(request: &mut Object) -> Option<Vec<Value>> {
     list(request.get_mut("toolConfig")?.as_object_mut()?, &["tools"])
 }
 
-/// Whether an object says why a model stopped, beside the one message that the model answered with.
+/// Whether an object is an answer: it says why the model stopped, next to a single message.
 fn is_answer(object: &Object) -> bool {
     let message = || object.get("output")?.get("message")?.as_object();
     let is_message = |message: &Object| {

@@ -1,15 +1,15 @@
-//! How often something must happen. It counts nothing itself.
+//! How often something must happen. It does no counting itself.
 
 use std::fmt;
 
 use scorebox_sdk::ConfigError;
 
-/// A number of times that is wanted: exactly so many, at least, at most, or between two numbers.
+/// A required number of times: exactly, at least, at most, or between two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     least: usize,
     most: Option<usize>,
-    /// Whether `least` is the default of `min`.
+    /// Whether `least` comes from the default of `min`.
     by_default: bool,
 }
 
@@ -39,7 +39,7 @@ impl Count {
         Ok(Self { least, most: max, by_default })
     }
 
-    /// Whether a number is wanted.
+    /// Whether a number meets the requirement.
     #[must_use]
     pub fn holds(&self, number: usize) -> bool {
         number >= self.least && self.most.is_none_or(|most| number <= most)

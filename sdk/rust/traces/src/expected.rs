@@ -1,4 +1,4 @@
-//! Reads the tool calls that a case should have had. Comparing them is the scorer's business.
+//! Reads the tool calls that a case should have. Comparing them is left to the scorer.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,45 +14,43 @@ use scorebox_sdk::{
     Case, ConfigError, Configured, ExpectedValue, ExpectedValues, ScoreError, equal, excerpt,
 };
 
-/// A call that should have been made.
+/// An expected call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCall {
     /// The tool.
     pub name: String,
-    /// Its arguments; `None` if any will do.
+    /// Its arguments; `None` if they do not matter.
     pub arguments: Option<Value>,
-    /// What it should answer; `None` if anything will do.
+    /// Its result; `None` if it does not matter.
     pub result: Option<Value>,
 }
 
-/// A run as it should have been.
+/// An expected run.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ExpectedRun {
     /// The calls, in order.
     pub calls: Vec<ExpectedCall>,
-    /// The messages and the tools' answers that the calls stand in, if whole messages were given
-    /// and not calls alone.
+    /// The messages and tool results that contain the calls, if whole messages are given and not only calls.
     pub turns: Option<Vec<ExpectedTurn>>,
 }
 
-/// A message as it should have been.
+/// An expected message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExpectedTurn {
-    /// Whose it is.
+    /// Its role.
     pub role: Role,
     /// Its calls: the range of them in [`ExpectedRun::calls`].
     pub calls: Range<usize>,
 }
 
-/// The calls that should have been made: one list, or several of which the best counts.
+/// The expected calls: one list, or several lists of which the best match counts.
 ///
-/// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
-/// calls, one, in a list or under `tool_calls`, and the other spellings of [`Trace`] do as well) or
-/// the bare names of the tools, whose arguments then do not matter. It may also be a whole trace,
-/// such as a list of messages. A list of lists is several to choose from. `[]` says that no call
-/// should have been made.
+/// A list has `{name, arguments}` for each call, as in tau-bench, or only the names of the tools, whose arguments then
+/// do not matter. `{name, args}`, OpenAI's tool calls (one, in a list or under `tool_calls`) and the other forms that
+/// [`Trace`] reads are accepted too. It may also be a whole trace, such as a list of messages. A list of lists offers
+/// several to choose from. `[]` says that no call is expected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCalls {
     alternatives: Vec<ExpectedRun>,
@@ -82,8 +80,8 @@ impl ExpectedCalls {
         Ok(Some(ExpectedCalls { alternatives }))
     }
 
-    /// The configured calls, or else those of the case's ground truth. `keys` are those of the configuration that could
-    /// take its place, in words that can follow "has no": "`names` or `value`".
+    /// The configured calls, or else those of the case's ground truth. `keys` are the configuration's keys that could
+    /// replace it, worded so that they can follow "has no": "`names` or `value`".
     ///
     /// # Errors
     /// As [`from_case`](Self::from_case); if the case has no ground truth, the message names the keys.
@@ -123,15 +121,15 @@ impl ExpectedCalls {
     }
 }
 
-/// Whether a value is a whole list of calls by itself, so that a list of such is a choice.
+/// Whether a value is by itself a whole list of calls, so that a list of such values is a choice.
 pub(super) fn is_whole(value: &Value) -> bool {
     value.is_array() || value.get("messages").is_some_and(Value::is_array)
 }
 
-/// Where calls alone stand in an object around them; tau-bench's tasks have `actions`.
+/// Keys of an object that contains only calls; tau-bench's tasks have `actions`.
 const LISTS: [&str; 3] = ["tool_calls", "toolCalls", "actions"];
 
-/// What an object has around calls that stand in messages or steps.
+/// Keys of an object that contains calls inside messages or steps.
 const WRAPPERS: [&str; 6] = ["role", "messages", "events", "steps", "trajectory", "spans"];
 
 fn read_list(value: Value) -> Result<ExpectedRun, String> {
@@ -160,7 +158,7 @@ fn read_list(value: Value) -> Result<ExpectedRun, String> {
     }
 }
 
-/// A run of these calls alone. One without a name is refused, as in a trace: no run could have it.
+/// A run with only these calls. A call without a name is refused, as in a trace, because no run could contain it.
 fn of_calls(calls: Vec<ExpectedCall>) -> Result<ExpectedRun, String> {
     match calls.iter().any(|call| call.name.trim().is_empty()) {
         true => {
@@ -194,7 +192,7 @@ fn from_trace(trace: Trace) -> ExpectedRun {
     ExpectedRun { calls: calls.collect(), turns: Some(turns) }
 }
 
-/// A name, or an object that is a call and nothing else.
+/// Whether an item is a name, or an object that is a call and nothing else.
 fn is_bare(item: &Value) -> bool {
     match item {
         Value::String(_) => true,
@@ -203,7 +201,7 @@ fn is_bare(item: &Value) -> bool {
     }
 }
 
-/// Steps, spans and messages have calls too, but say more of the run.
+/// Steps, spans and messages contain calls too, but say more about the run.
 fn is_bare_call(call: &Object) -> bool {
     let of_a_run = ["role", "step", "thought", "observation", "attributes", "children", "messages"];
     let kind = word(call, "type");
@@ -215,13 +213,13 @@ fn is_bare_call(call: &Object) -> bool {
     names && !has(call, &of_a_run) && langchain_role(call).is_none() && !spans::is_span(call)
 }
 
-/// Whether a call stands for the list of it. A name among other things may be that of anything.
+/// Whether a call is given in place of a list of one. A name with other keys could be anything's name.
 fn is_one_call(value: &Value) -> bool {
     let is_call = |call: &Object| names_a_tool(call) || names_in_part(call) || call.len() == 1;
     is_bare(value) && value.as_object().is_some_and(is_call)
 }
 
-/// Whether a part without a type is a call: Google's and Bedrock's.
+/// Whether a part without a type is a call, as in Google's and Bedrock's formats.
 fn names_in_part(part: &Object) -> bool {
     let keys = ["functionCall", "function_call", "toolUse", "tool_call"];
     has(part, &keys) && is_call(part)
@@ -251,7 +249,7 @@ fn from_call(call: ToolCall, stated: bool) -> ExpectedCall {
 }
 
 impl ExpectedCall {
-    /// Whether a call is this one: the same tool and, unless any will do, equal arguments.
+    /// Whether a call matches: the same tool and, unless they do not matter, equal arguments.
     #[must_use]
     pub fn is(&self, name: &str, arguments: &Value) -> bool {
         self.name == name && self.arguments.as_ref().is_none_or(|wanted| equal(wanted, arguments))

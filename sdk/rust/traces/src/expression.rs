@@ -1,14 +1,14 @@
-//! Compiles a regular expression of a configuration. What it is searched for in is left to others.
+//! Compiles a regular expression from a configuration. What is searched is up to the caller.
 
 use regex_lite::Regex;
 
 use scorebox_sdk::ConfigError;
 
-/// Compiles what stands in a configuration under `key`.
+/// Compiles the expression that a configuration has under `key`.
 ///
 /// # Errors
-/// A [`ConfigError`] at `key` if it is not valid, or ignores the case of a letter whose case
-/// regex-lite does not know: with such a letter `(?i)` would silently not match.
+/// A [`ConfigError`] at `key` if it is not valid, or ignores case and contains a letter that regex-lite cannot fold:
+/// with such a letter, `(?i)` would silently not match.
 pub(super) fn compile(key: &str, written: &str) -> Result<Regex, ConfigError> {
     let regex = Regex::new(written).map_err(|error| {
         ConfigError::new(key, format!("is not a valid regular expression: {error}"))
@@ -25,12 +25,12 @@ pub(super) fn compile(key: &str, written: &str) -> Result<Regex, ConfigError> {
     }
 }
 
-/// Whether a group sets the flag `i`: `(?i)`, or `(?i:…)`.
+/// Whether a group sets the flag `i`: `(?i)` or `(?i:…)`.
 fn ignores_case(written: &str) -> bool {
     let mut rest = written;
     let mut is_class = false;
     while let Some(next) = rest.chars().next() {
-        // What is escaped, and what is in a class, opens no group.
+        // Parentheses that are escaped or in a class do not open a group.
         if next == '\\' {
             rest = rest.get(1..).unwrap_or_default();
         } else if next == '[' || next == ']' {
@@ -48,14 +48,14 @@ fn ignores_case(written: &str) -> bool {
     false
 }
 
-/// Whether a group that begins so has flags, and `i` is one that it sets.
+/// Whether a group that begins like this has flags, and sets `i`.
 fn sets_i(group: &str) -> bool {
     let end = group.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(group.len());
     let (set, rest) = group.split_at(end);
     set.contains('i') && rest.starts_with([')', ':', '-'])
 }
 
-/// A letter beyond ASCII that has an upper and a lower case.
+/// The first non-ASCII letter that has an upper and a lower case.
 fn cased_letter(written: &str) -> Option<char> {
     written.chars().find(|c| !c.is_ascii() && (c.is_lowercase() || c.is_uppercase()))
 }

@@ -1,4 +1,5 @@
-//! Takes fields out of JSON objects under the names that formats give them. It knows no format.
+//! Takes fields out of JSON objects, under the various names that formats give them. Which format an object has is
+//! decided elsewhere.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use scorebox_sdk::{Usage, excerpt};
 
 pub(super) type Object = Map<String, Value>;
 
-/// Where wrappers have their steps.
+/// Keys under which wrappers have their steps.
 pub(super) const LISTS: [&str; 19] = [
     "messages",
     "events",
@@ -31,14 +32,14 @@ pub(super) const LISTS: [&str; 19] = [
     "output",
 ];
 
-/// The first of these keys that is there and not null.
+/// The value under the first of these keys that is present and not null.
 #[inline(never)]
 pub(super) fn take(object: &mut Object, keys: &[&str]) -> Option<Value> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(|value| !value.is_null()))?;
     object.get_mut(*key).map(Value::take)
 }
 
-/// The first of these keys that is a string.
+/// The string under the first of these keys that has one.
 #[inline(never)]
 pub(super) fn text(object: &mut Object, keys: &[&str]) -> Option<String> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_string))?;
@@ -48,7 +49,7 @@ pub(super) fn text(object: &mut Object, keys: &[&str]) -> Option<String> {
     }
 }
 
-/// The first of these keys that is a name: a string that is not empty, or a number.
+/// The name under the first of these keys that has one: a string that is not empty, or a number.
 #[inline(never)]
 pub(super) fn id(object: &mut Object, keys: &[&str]) -> Option<String> {
     match take(object, keys)? {
@@ -58,7 +59,7 @@ pub(super) fn id(object: &mut Object, keys: &[&str]) -> Option<String> {
     }
 }
 
-/// The first of these keys that is an array.
+/// The array under the first of these keys that has one.
 #[inline(never)]
 pub(super) fn list(object: &mut Object, keys: &[&str]) -> Option<Vec<Value>> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_array))?;
@@ -79,7 +80,7 @@ pub(super) fn has(object: &Object, keys: &[&str]) -> bool {
     keys.iter().any(|key| object.contains_key(*key))
 }
 
-/// An object in words, for errors: its first keys.
+/// Describes an object for errors, by its first keys.
 pub(super) fn keys(object: &Object) -> String {
     if object.is_empty() {
         return "is an object without keys".to_owned();
@@ -101,7 +102,7 @@ pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json:
         }
     };
     let trimmed = text.trim();
-    // A call without arguments is often written as an empty text.
+    // A call without arguments is often written with an empty text.
     if trimmed.is_empty() && must_be_json {
         return;
     }
@@ -122,7 +123,7 @@ pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json:
     call.arguments = Value::String(text);
 }
 
-/// What a field called `error` says, if it says that there is one.
+/// The message of a field called `error`, if it states an error.
 #[inline(never)]
 pub(super) fn error_text(error: Option<Value>) -> Option<String> {
     match error? {
@@ -137,7 +138,7 @@ pub(super) fn error_text(error: Option<Value>) -> Option<String> {
     }
 }
 
-/// A status in the words of many formats.
+/// The status that a word means in many formats.
 #[inline(never)]
 pub(super) fn status(word: &str) -> Status {
     match word.to_ascii_lowercase().as_str() {
@@ -152,8 +153,7 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
-/// The word that an answer, a message or a step has for why it ended; LangChain's messages have it in what the
-/// provider said.
+/// The word for why an answer, a message or a step ended; in LangChain's messages it is in the provider's metadata.
 #[inline(never)]
 pub(super) fn finish_reason(object: &Object) -> Option<&str> {
     let keys = ["stop_reason", "finish_reason", "finishReason", "stopReason", "done_reason"];
@@ -161,8 +161,7 @@ pub(super) fn finish_reason(object: &Object) -> Option<&str> {
     of(object).or_else(|| of(object.get("response_metadata")?.as_object()?))
 }
 
-/// What cut an answer off, by the word that models' answers have for why they end; `None` if they
-/// came to their end.
+/// The reason why an answer was cut off, from the word for why it ended; `None` if it is complete.
 #[inline(never)]
 pub(super) fn cut_off(word: &str) -> Option<String> {
     let cut = matches!(
@@ -190,8 +189,8 @@ pub(super) fn cut_off(word: &str) -> Option<String> {
     cut.then(|| format!("the answer was cut off: {}", excerpt(word, 40)))
 }
 
-/// How a call or a result ended, from the fields that many formats have for it: an error with its
-/// words, a status, an exit code.
+/// How a call or a result ended, from the fields that many formats have for it: an error with its message, a status, an
+/// exit code.
 #[inline(never)]
 pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     let flag = |object: &Object, key: &str| object.get(key).and_then(Value::as_bool);
@@ -216,7 +215,7 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     (status, error)
 }
 
-/// Tokens and cost, in the spellings of the formats.
+/// Tokens and cost, under the names that formats have for them.
 #[inline(never)]
 pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
     let object = value?.as_object()?;
@@ -246,7 +245,7 @@ pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
-/// What LangChain has of Anthropic's writes to a cache: apart by lifetime, and none in all.
+/// LangChain's count of Anthropic's writes to a cache, if it states them by lifetime but no total.
 fn written_by_lifetime(object: &Object) -> Option<u64> {
     let details = object.get("input_token_details")?.as_object()?;
     let [short, long] = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"]
@@ -255,8 +254,8 @@ fn written_by_lifetime(object: &Object) -> Option<u64> {
     Some(short.unwrap_or(0).saturating_add(long.unwrap_or(0)))
 }
 
-/// Adds what Google counts beside prompt and answer: what the model's own tools fed back, and its thoughts. A total
-/// that has no room for them shows that they are counted already.
+/// Adds tokens that Google counts separately from prompt and answer: those that the model's own tools returned, and its
+/// thoughts. If the total leaves no room for them, they are already included.
 fn add_beside(object: &Object, usage: &mut Usage) {
     let counted = |tokens: Option<u64>| tokens.unwrap_or(0);
     let sum = counted(usage.input_tokens).saturating_add(counted(usage.output_tokens));
@@ -272,8 +271,8 @@ fn add_beside(object: &Object, usage: &mut Usage) {
     }
 }
 
-/// What the total has beyond the prompt, the cache and the answer is thinking: xAI's models, and Google's behind
-/// OpenAI's interface, count it in the total only.
+/// Counts the part of the total that is beyond the prompt, the cache and the answer as thinking: xAI's models, and
+/// Google's behind OpenAI's interface, include it in the total only.
 fn add_rest(usage: &mut Usage) {
     let (Some(input), Some(total)) = (usage.input_tokens, usage.total_tokens) else { return };
     let within = usage.cached_input_tokens.unwrap_or(0);
@@ -282,19 +281,19 @@ fn add_rest(usage: &mut Usage) {
     usage.output_tokens = usage.output_tokens.max(Some(rest));
 }
 
-/// How the tokens of a cache relate to the input: OpenAI, Google, LangChain, OpenTelemetry and most others count
-/// them in it, Anthropic, Bedrock, Inspect and niceeval beside it.
+/// Decides whether the input includes the tokens of a cache: it does for OpenAI, Google, LangChain, OpenTelemetry and
+/// most others, but Anthropic, Bedrock, Inspect and niceeval count them separately.
 fn relate_cache(object: &Object, usage: &mut Usage) {
     let Some(input) = usage.input_tokens else { return };
     let written = usage.cache_write_tokens.unwrap_or(0);
     let cached = written.saturating_add(usage.cache_read_tokens.unwrap_or(0));
     let sum = input.saturating_add(usage.output_tokens.unwrap_or(0));
     let is_sum = usage.total_tokens == Some(sum);
-    // Libraries that count as OpenAI does keep Anthropic's names. Inspect's total has everything, and once its
-    // input had, too.
+    // Libraries that count as OpenAI does keep Anthropic's names. Inspect's total includes everything; in older
+    // versions, so did its input.
     let is_beside = has(object, &BESIDE_INPUT) && has(object, &["input_tokens", "inputTokens"])
         || has(object, &INSPECT_CACHE) && !is_sum;
-    // What is more than the input is not in it, whatever its name.
+    // More tokens than the input cannot be included in it, whatever their name.
     if is_beside || cached > input {
         usage.input_tokens = Some(input.saturating_add(written));
         if is_sum {
@@ -325,10 +324,10 @@ const OUTPUT_TOKENS: [&str; 7] = [
     "total_completion_tokens",
 ];
 
-/// Beside the tokens of the prompt.
+/// Keys of tokens that are not included in the prompt.
 const TOOL_TOKENS: [&str; 2] = ["toolUsePromptTokenCount", "tool_use_prompt_token_count"];
 
-/// Beside the tokens of the answer.
+/// Keys of tokens that are not included in the answer.
 const THOUGHT_TOKENS: [&str; 2] = ["thoughtsTokenCount", "thoughts_token_count"];
 
 const TOTAL_TOKENS: [&str; 4] =
@@ -360,7 +359,7 @@ const CACHE_WRITE_TOKENS: [&str; 7] = [
     "input_tokens_cache_write",
 ];
 
-/// Names of formats that count the tokens of a cache beside the input.
+/// Keys of formats that count the tokens of a cache separately from the input.
 const BESIDE_INPUT: [&str; 8] = [
     "cache_read_input_tokens",
     "cacheReadInputTokens",
@@ -374,11 +373,11 @@ const BESIDE_INPUT: [&str; 8] = [
 
 const INSPECT_CACHE: [&str; 2] = ["input_tokens_cache_read", "input_tokens_cache_write"];
 
-/// Where the tokens of a cache are a part of the input.
+/// Keys of objects that say which part of the input is from a cache.
 const INPUT_DETAILS: [&str; 4] =
     ["prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails"];
 
-/// The first of these keys that is a whole number, or the text of one.
+/// The whole number under the first of these keys that has one, or has it as text.
 fn count(object: &Object, keys: &[&str]) -> Option<u64> {
     keys.iter().find_map(|key| {
         let number = object.get(*key)?;
@@ -386,7 +385,7 @@ fn count(object: &Object, keys: &[&str]) -> Option<u64> {
     })
 }
 
-/// The first of these keys that is an amount of money.
+/// The amount of money under the first of these keys that has one.
 pub(super) fn cost(object: &Object, keys: &[&str]) -> Option<f64> {
     let amount = |key: &&str| object.get(*key)?.as_f64().filter(|cost| *cost >= 0.0);
     keys.iter().find_map(amount)
@@ -397,7 +396,7 @@ pub(super) fn holds_list(object: &Object) -> bool {
     LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
 }
 
-/// Whether a value says nothing.
+/// Whether a value has no content.
 pub(super) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Object(found) => found.is_empty(),
@@ -406,7 +405,7 @@ pub(super) fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// What a value is, in a message.
+/// The kind of a value, for messages.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,5 +1,5 @@
-//! What spans mean: OpenTelemetry's conventions for generative AI, with the older keys of its first
-//! versions, and the kinds of span that OpenInference, OpenLLMetry and DeepEval use.
+//! Interprets spans: OpenTelemetry's conventions for generative AI, including the keys of their first versions, and the
+//! kinds of spans that OpenInference, OpenLLMetry and DeepEval use. How a span is found is decided elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,18 +23,18 @@ use crate::times::Time;
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// A model was asked.
+    /// A model call.
     Model,
-    /// A tool ran.
+    /// A tool call.
     Tool,
-    /// An agent ran.
+    /// An agent's run.
     Agent,
     /// None of these, or a span whose content another span already has.
     Unknown,
 }
 
-/// Reads spans: by their times if all have them, else in the order in which they stand. Says how
-/// many of them were understood.
+/// Reads spans: in the order of their times if all have them, else in the order of the document. Returns how many of
+/// them were understood.
 pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
     let by_id = by_id(&spans);
     let parents = parents(&spans, &by_id);
@@ -48,7 +48,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         kinds[twice] = Kind::Unknown;
     }
     let moments = moments(&spans, &kinds, &parents);
-    // How many steps there were when a span began.
+    // The number of steps when each span began.
     let mut begun = vec![0; spans.len()];
     let mut reader = Reader {
         builder,
@@ -87,17 +87,17 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
     kinds.iter().filter(|kind| **kind != Kind::Unknown).count()
 }
 
-/// The begins and ends of spans (a span's index, and whether it ends) in their order.
+/// The starts and ends of spans (a span's index, and whether it ends) in order.
 fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(usize, bool)> {
     let timed = spans.iter().all(|span| span.start.is_some());
-    // Without times, a span ends after the last one inside it.
+    // Without times, a span ends after the last span inside it.
     let mut last: Vec<usize> = (0..spans.len()).collect();
     for index in (0..spans.len()).rev() {
         if let Some(parent) = parents[index] {
             last[parent] = last[parent].max(last[index]);
         }
     }
-    // Of what ends before the next span begins, the inner span ends first.
+    // If several spans end before the next one begins, the inner span ends first.
     let room = spans.len() as i64 + 1;
     let place = |index: usize, before: usize| Time(index as i64 * room - before as i64);
     let mut moments = Vec::new();
@@ -108,9 +108,9 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
         };
         let depth = depth(parents, index);
         moments.push((start, 1, depth, index, false));
-        // The call and the result of a tool span are read together, when it begins.
+        // The call and the result of a tool span are read together, when the span begins.
         if kinds[index] != Kind::Tool {
-            // Of what happens at the same moment, earlier spans end before others begin.
+            // At the same moment, earlier spans end before others begin.
             let order = if end > start { 0 } else { 2 };
             moments.push((end, order, -depth, index, true));
         }
@@ -172,8 +172,8 @@ fn key(span: &Span) -> Option<Key<'_>> {
     Some((span.trace_id.as_deref(), span.id.as_deref()?))
 }
 
-/// The span of each key. An exporter may deliver a span more than once: the first counts, or the first
-/// that has an end.
+/// The span for each key. An exporter may deliver a span more than once: the first one counts, or the first one that
+/// has an end.
 fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     let mut by_id = BTreeMap::new();
     for (index, span) in spans.iter().enumerate() {
@@ -187,7 +187,7 @@ fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     by_id
 }
 
-/// The parent of each span, if the trace has it.
+/// The parent of each span, if the trace contains it.
 fn parents(spans: &[Span], by_id: &BTreeMap<Key<'_>, usize>) -> Vec<Option<usize>> {
     let parent = |span: &Span| {
         let key = (span.trace_id.as_deref(), span.parent_id.as_deref()?);
@@ -212,7 +212,7 @@ fn ancestor(
     None
 }
 
-/// Whether a model was asked below the closest ancestor that has a step.
+/// Whether there is a model span between a span and its closest ancestor that has a step.
 fn within_model(
     kinds: &[Kind],
     parents: &[Option<usize>],
@@ -236,20 +236,20 @@ struct Reader<'b> {
     conversation: Conversation,
     /// The step that a span became.
     steps: Vec<Option<usize>>,
-    /// Ids of calls that a tool's span reported.
+    /// Ids of calls that a tool span reported.
     called: BTreeSet<String>,
-    /// Ids of calls whose result a tool's span reported.
+    /// Ids of calls whose result a tool span reported.
     answered: BTreeSet<String>,
     /// Calls that a tool span reported before any model's answer contained them.
     unasked: BTreeSet<usize>,
     /// Whether some model span contained the model's answer.
     has_answers: bool,
-    /// Whether the run failed in a model span without a parent. The next such span continues the run and clears it.
+    /// Whether the run failed in a model span without a parent. The next such span continues the run and clears this.
     root_failed: bool,
 }
 
 impl Reader<'_> {
-    /// What a model was given.
+    /// Reads a model's input.
     fn asked(&mut self, span: &mut Span) {
         let system = messages(&mut span.attributes, "gen_ai.system_instructions");
         if !system.is_empty() {
@@ -277,14 +277,14 @@ impl Reader<'_> {
         }
     }
 
-    /// What a model answered whose span began when there were so many steps, or an agent.
+    /// Reads the answer of a model whose span began after this many steps, or of an agent.
     fn said(&mut self, span: &mut Span, begun: Option<usize>) {
         let is_model = begun.is_some();
         let first = self.builder.steps.len();
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
         said.extend(of_openinference(&mut span.attributes, "llm.output_messages."));
-        // The output of an agent repeats what its model said, if the trace has that.
+        // An agent's output repeats its model's answer, if the trace has that.
         if said.is_empty()
             && (is_model || !self.has_answers)
             && word(&span.attributes, "gen_ai.operation.name").is_none()
@@ -318,8 +318,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads why a model's answer ended. `before` is what cut off the previous answer: it still holds if an agent repeats that
-    /// answer, and no longer if a model continues it.
+    /// Reads why a model's answer ended. `before` is what cut off the previous answer: it still holds if an agent
+    /// repeats that answer, but not if a model continues it.
     fn ended(&mut self, span: &mut Span, is_model: bool, before: Option<String>) {
         let (mut cut, mut before) = (None, before);
         if is_model {
@@ -333,11 +333,11 @@ impl Reader<'_> {
         self.builder.cut_off = cut.or(self.builder.cut_off.take()).or(before);
     }
 
-    /// Reads messages, without the calls and results that tool spans have already reported. `begun`: a model has just
-    /// written them, and began when there were so many steps.
+    /// Reads messages, except calls and results that tool spans have already reported. `begun`: a model has just
+    /// written them, and began after this many steps.
     fn read(&mut self, mut messages: Vec<Value>, begun: Option<usize>) {
         for message in messages.iter_mut().filter_map(Value::as_object_mut) {
-            // Of a call without an id, only the message says that it is repeated.
+            // If a call has no id, only the whole message shows that it is repeated.
             let whole = (!self.unasked.is_empty()).then(|| fingerprint(message));
             let mut nameless = false;
             for key in ["parts", "content", "tool_calls"] {
@@ -363,7 +363,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a part of a message is a call or a result that a tool span has reported. `is_list`: it stands in a list of
+    /// Whether a part of a message is a call or a result that a tool span has reported. `is_list`: it is in a list of
     /// calls. Sets `nameless` if it is a call without an id.
     fn has_reported(
         &mut self,
@@ -379,7 +379,7 @@ impl Reader<'_> {
             _ if self.called.contains(id) => return true,
             _ => {}
         }
-        // Tools may begin while the model still answers, or before by another clock.
+        // A tool may begin while the model is still answering or, by another machine's clock, even earlier.
         let mut since = self.unasked.range(begun.unwrap_or(0)..).copied().peekable();
         let Some(asked) = since.peek().and_then(|_| read_call(part.clone())) else { return false };
         let Some(step) = same_call::done(self.builder, since, &asked) else { return false };
@@ -398,7 +398,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `thought`: a model was asked between the span and the step around it.
+    /// Reads a tool span. `thought`: a model was called between this span and the enclosing step.
     fn tool(&mut self, index: usize, span: &mut Span, thought: bool) {
         let keys = ["gen_ai.tool.name", "tool.name", "traceloop.entity.name"];
         let name = text(&mut span.attributes, &keys).filter(|name| !name.is_empty());
@@ -443,7 +443,7 @@ impl Reader<'_> {
                 let result = CallResult { value, status, error, ..CallResult::default() };
                 self.builder.answer(step, result);
             }
-            // The conversation may still have the result.
+            // The result may still be in the conversation.
             None => self.builder.set_status(step, status),
         }
         if let Some(step) = self.builder.steps.get_mut(step) {
@@ -453,8 +453,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a call is the same as the one whose span encloses it, because a client and its server both report it. What
-    /// only the inner span says is added.
+    /// Whether a call is the same as the one whose span encloses it, because a client and its server both report it.
+    /// Anything that only the inner span states is added to the outer call.
     fn is_inside_itself(
         &mut self,
         mut inside: Reported,
@@ -503,7 +503,7 @@ impl Reader<'_> {
     }
 }
 
-/// The arguments that a tool span states. OpenInference has the tool's schema under a name that others use for the
+/// The arguments that a tool span states. OpenInference keeps the tool's schema under a key that others use for the
 /// arguments.
 fn tool_input(attributes: &mut Object) -> Option<Value> {
     let is_schema = |value: &Value| value.get("properties").is_some();
@@ -512,7 +512,7 @@ fn tool_input(attributes: &mut Object) -> Option<Value> {
         .or_else(|| Some(parsed(take(attributes, &["tool.parameters"])?)).filter(|v| !is_schema(v)))
 }
 
-/// The arguments without the object that OpenLLMetry puts around them: Python's `args` and `kwargs`, or LangChain's
+/// The arguments without the object that OpenLLMetry wraps them in: Python's `args` and `kwargs`, or LangChain's
 /// `inputs`.
 fn unwrapped(input: Value) -> Value {
     let mut input = parsed(input);
@@ -532,7 +532,7 @@ fn cut_off(reason: &Value) -> Option<String> {
     fields::cut_off(reason.as_str()?)
 }
 
-/// How long a span took; unknown if the clocks of two machines have it end before it begins.
+/// How long a span took; `None` if it ends before it begins, as with the clocks of two machines.
 fn duration(span: &Span) -> Option<f64> {
     span.start?.ms_until(span.end?)
 }

@@ -1,12 +1,12 @@
-//! Refuses the `null` of a configuration's key that bounds what a trace may have: it would drop the bound without a word.
+//! Refuses `null` for a configuration key that is a requirement: it would silently drop the requirement.
 
 use serde::{Deserialize, Deserializer, de};
 
-/// Reads a key that must have a value if it is there:
-/// `#[serde(default, deserialize_with = "scorebox_sdk_traces::given")]`.
+/// Reads a key that must have a value if it is present: `#[serde(default, deserialize_with =
+/// "scorebox_sdk_traces::given")]`.
 ///
 /// # Errors
-/// If the value is `null` or no `T`.
+/// If the value is `null` or not a `T`.
 pub fn given<'de, D, T>(given: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

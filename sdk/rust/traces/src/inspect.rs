@@ -10,7 +10,7 @@ use crate::fields::{self, Object, id, list, take, text, word};
 use crate::step::{InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall};
 use crate::times;
 
-/// Whether an object is an event of Inspect: these have their kind under `event`.
+/// Whether an object is an event of Inspect, which has its kind under `event`.
 pub(super) fn is_event(event: &Object) -> bool {
     word(event, "event").is_some_and(|kind| {
         matches!(
@@ -49,8 +49,8 @@ pub(super) fn is_sample(object: &Object) -> bool {
     fields::has(object, &["messages", "events"]) && fields::has(object, &marks)
 }
 
-/// Reads a sample: its messages, and from its events what messages do not say. Without messages,
-/// the events alone.
+/// Reads a sample: its messages, and from its events what the messages do not contain. Without messages, only the
+/// events.
 pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     let messages = list(&mut sample, &["messages"]).unwrap_or_default();
     let events = without_grading(list(&mut sample, &["events"]).unwrap_or_default());
@@ -76,8 +76,8 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     }
 }
 
-/// Events without what models, tools and agents did for Inspect's scorers, which grade the sample: it is not the sample's. Spans
-/// say which events these are; in logs from before there were spans, steps that stand around them do.
+/// The events without the work of models, tools and agents for Inspect's scorers: they grade the sample and are not
+/// part of it. Spans show which events these are; in logs without spans, the enclosing steps do.
 fn without_grading(mut events: Vec<Value>) -> Vec<Value> {
     let mut spans = BTreeSet::new();
     let mut steps = 0_usize;
@@ -113,7 +113,7 @@ fn handoffs(events: &[Value]) -> BTreeMap<String, VecDeque<String>> {
     agents
 }
 
-/// What a list of events says about agents as a whole.
+/// What a list of events as a whole says about agents.
 struct Agents {
     /// How often a tool's event reports each agent that a span will report again.
     reported: BTreeMap<String, usize>,
@@ -142,7 +142,7 @@ impl Agents {
         agents
     }
 
-    /// Whether an event is the span of an agent that a tool's event reports.
+    /// Whether an event is the span of an agent that a tool's event already reports.
     fn has_reported(&mut self, event: &Object) -> bool {
         let left = word(event, "name").filter(|_| begins_agent(event));
         match left.and_then(|name| self.reported.get_mut(name)) {
@@ -154,7 +154,7 @@ impl Agents {
         }
     }
 
-    /// Whether a span is inside an agent or a tool, or inside something that is not known.
+    /// Whether a span is inside an agent, a tool or something unknown.
     fn is_called(&self, span: &Object) -> bool {
         word(span, "parent_id").is_some_and(|parent| !self.outside.contains(parent))
     }
@@ -164,7 +164,8 @@ fn begins_agent(event: &Object) -> bool {
     word(event, "event") == Some("span_begin") && word(event, "type") == Some("agent")
 }
 
-/// Adds to the calls in messages what their events report: failures, times, hand-offs, and the calls inside of those.
+/// Completes the calls in messages with what their events report: failures, times, hand-offs, and the calls inside
+/// those.
 fn complete(builder: &mut Builder, events: Vec<Value>) {
     let mut calls: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (index, step) in builder.steps.iter().enumerate() {
@@ -186,7 +187,7 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
                 if let Some(step) = step.and_then(|step| builder.steps.get_mut(step)) {
                     complete_call(step, event);
                 } else {
-                    // A call inside a sub-agent, which the sample's messages do not have.
+                    // A call inside a sub-agent, which the sample's messages do not contain.
                     tool(builder, event);
                 }
             }
@@ -243,7 +244,7 @@ fn read_event(
     match kind.as_str() {
         "model" => model(builder, conversation, event),
         "tool" => tool(builder, event),
-        // A person was asked, and has answered.
+        // A person was asked and answered.
         "input" => {
             let prompt = text(&mut event, &["input"]);
             builder.input_request(InputRequest { prompt, ..InputRequest::default() });

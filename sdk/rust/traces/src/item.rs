@@ -1,5 +1,5 @@
-//! Recognizes the items of a list, and gives each to its reader: the first in the order of the
-//! table in `mod.rs` that fits.
+//! Recognizes the items of a list, and passes each to its reader: the first one that fits, in the order of the table in
+//! `lib.rs`.
 
 use serde_json::Value;
 
@@ -33,14 +33,14 @@ pub(super) fn is_item(object: &Object) -> bool {
         || is_step_in_parts(object) && !holds_list(object)
 }
 
-/// Reads one item of a list, by the first of these that it is. The error says what it is instead.
+/// Reads one item of a list with the first reader that recognizes it. The error says what the item is instead.
 pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String> {
     let object = match item {
         Value::Object(object) => object,
         Value::Array(pair) => return read_pair(builder, pair),
         other => return Err(format!("is {}", kind(&other))),
     };
-    // OpenAI's agents wrap each item of the Responses API.
+    // OpenAI's agents SDK wraps each item of the Responses API.
     let mut object = match object {
         mut object if object.get("raw_item").is_some_and(Value::is_object) => {
             let hands_over = word(&object, "type") == Some("handoff_call_item");
@@ -66,7 +66,7 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     } else if openhands::is_event(&object) {
         openhands::read_event(builder, object);
     } else if codex::is_line(&kind, &object) {
-        // A line of a session's file has an item of the Responses API inside.
+        // A line of a session file contains an item of the Responses API.
         if let Some(inside) = codex::read_line(builder, &kind, object) {
             read_item(builder, inside)?;
             builder.start_ms = None;
@@ -88,7 +88,7 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     } else if let Some(error) = adk_error(&mut object) {
         builder.error(error);
     } else if object.get("partial") == Some(&Value::Bool(true)) && object.contains_key("author") {
-        // A piece of what a later event of Google's agent kit has whole.
+        // A piece of an answer that a later event of Google's Agent Development Kit has in full.
         builder.event("partial");
     } else if let Some(role) = google_role(&mut object) {
         read_message(builder, role, object);
@@ -102,7 +102,7 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     } else if plain::is_task(&object) {
         plain::read_task(builder, object);
     } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
-        // A kind of item that is not known, in a list of known ones.
+        // An unknown kind of item in a list of known ones.
         builder.understood -= 1;
         read_unknown(builder, &name, &object);
     } else {
@@ -120,7 +120,7 @@ fn hand_over(builder: &mut Builder, call: &Object) {
     }
 }
 
-/// An item of a type that is not known: it is kept by its name, unless that would leave out calls.
+/// Reads an item of an unknown type: it is kept by its name, unless that would leave out calls.
 fn read_unknown(builder: &mut Builder, name: &str, item: &Object) {
     if is_piece(name) {
         builder.unread.get_or_insert_with(|| TraceError::new(CHUNKS));
@@ -129,20 +129,20 @@ fn read_unknown(builder: &mut Builder, name: &str, item: &Object) {
             TraceError::unknown(&format!("an item that holds a tool call {}", keys(item)))
         });
     }
-    // The last part of the AI SDK's streams.
+    // The last part of a stream of the AI SDK.
     if let Some(reason) = fields::finish_reason(item) {
         builder.cut_off = fields::cut_off(reason);
     }
     builder.other(name);
 }
 
-/// Whether the type is one of a piece of an answer, as the Responses API and Anthropic stream it.
+/// Whether the type is that of a piece of an answer, as the Responses API and Anthropic stream it.
 fn is_piece(kind: &str) -> bool {
     let starts = ["response.output_", "response.function_call_", "content_block_"];
     kind == "message_start" || starts.iter().any(|start| kind.starts_with(start))
 }
 
-/// Calls share a turn; other steps start their own.
+/// Reads a plain step. Calls share a turn; other steps start their own.
 fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     let is_call = calls::names_a_tool(&object)
         && !fields::has(&object, &["step", "thought", "observation", "actions"])
@@ -152,13 +152,13 @@ fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     if !is_call {
         return plain::read_step(builder, object);
     }
-    // A tool that is written down with its call and its answer.
+    // A tool in one object with its call and its answer.
     if matches!(word(&object, "type"), Some("tool" | "function"))
         && let Some(content) = take(&mut object, &["content"])
     {
         object.entry("result").or_insert(content);
     }
-    // CrewAI writes its calls down when they begin and when they end, and gives them no ids.
+    // CrewAI records a call both when it begins and when it ends, and gives it no id.
     let ends = matches!(word(&object, "type"), Some("tool_usage_finished" | "tool_usage_error"));
     let Some(call) = read_call(object) else {
         builder.turn(Role::Assistant);
@@ -180,13 +180,13 @@ fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an object is a step of the AI SDK that has its calls and their results in its content. The
-/// messages of its `response` are those of all steps so far, and are not read.
+/// Whether an object is a step of the AI SDK that has its calls and their results in its content. The messages in its
+/// `response` are those of all steps so far, and are not read.
 fn is_step_in_parts(object: &Object) -> bool {
     object.get("content").is_some_and(Value::is_array) && object.contains_key("finishReason")
 }
 
-/// Whether the content of a step has calls or results, those that failed too, which stand in no list beside it.
+/// Whether the content of a step has calls or results. Those of failed calls are not in any list next to it.
 fn has_calls(step: &Object) -> bool {
     let is_call = |part: &Value| {
         let kind = part.get("type").and_then(Value::as_str);
@@ -195,7 +195,7 @@ fn has_calls(step: &Object) -> bool {
     step.get("content").and_then(Value::as_array).is_some_and(|parts| parts.iter().any(is_call))
 }
 
-/// Whether an item says by its kind that it is what a tool answered.
+/// Whether the kind of an item says that it is a tool's answer.
 fn is_result(object: &Object) -> bool {
     let kind = ["type", "event", "kind"].iter().find_map(|key| word(object, key));
     let kind = kind.map(|kind| kind.to_ascii_lowercase().replace(['-', '.', ' '], "_"));
@@ -214,20 +214,20 @@ fn is_result(object: &Object) -> bool {
     )
 }
 
-/// What went wrong, in an event of Google's agent kit that says so.
+/// The error that an event of Google's Agent Development Kit states.
 fn adk_error(event: &mut Object) -> Option<String> {
     word(event, "author")?;
     let code = fields::text(event, &["errorCode", "error_code"])?;
     Some(fields::text(event, &["errorMessage", "error_message"]).unwrap_or(code))
 }
 
-/// The role of a message of Google's that has its content beside who wrote it.
+/// The role of a Google message that has its content next to its author.
 fn google_role(object: &mut Object) -> Option<Role> {
     let inside = object.get("content").and_then(Value::as_object);
     let role = match inside {
         Some(inside) if inside.get("parts").is_some_and(Value::is_array) => word(inside, "role"),
         _ if object.get("parts").is_some_and(Value::is_array) => {
-            // OpenCode has it in what it says about the message.
+            // OpenCode has the role in the message's metadata.
             let info = || word(object.get("info")?.as_object()?, "role");
             word(object, "author").or_else(info)
         }

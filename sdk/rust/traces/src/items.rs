@@ -7,7 +7,7 @@ use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text};
 use crate::step::{InputRequest, Role, Status, ToolCall};
 
-/// Whether the type is one of an item, other than `message`.
+/// Whether the type is that of an item, other than `message`.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(
         kind,
@@ -24,12 +24,12 @@ pub(super) fn is_item(kind: &str) -> bool {
         || answer_of(kind).is_some()
 }
 
-/// Whether the type is one of a call that the service itself carries out.
+/// Whether the type is that of a call that the service itself executes.
 pub(super) fn is_call(kind: &str) -> bool {
     hosted(kind).is_some()
 }
 
-/// The tool of a call that the service itself carries out.
+/// The tool of a call that the service itself executes.
 fn hosted(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "web_search_call" => "web_search",
@@ -46,7 +46,7 @@ fn hosted(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// The search for tools, whose call and output have separate ids if the service carries it out.
+/// The tool search, whose call and output have separate ids if the service executes it.
 const TOOL_SEARCH: &str = "tool_search";
 
 fn answer_of(kind: &str) -> Option<&'static str> {
@@ -99,7 +99,7 @@ pub(super) fn read_item(builder: &mut Builder, kind: &str, mut item: Object) {
 
 fn answer(builder: &mut Builder, name: Option<String>, mut item: Object) {
     builder.turn(Role::Tool);
-    // `status` is whether the item was written down, except for a patch.
+    // `status` says whether the item was written completely, except for a patch.
     let patch = name.as_deref() == Some("apply_patch");
     if !patch {
         item.remove("status");
@@ -110,7 +110,7 @@ fn answer(builder: &mut Builder, name: Option<String>, mut item: Object) {
     builder.result(CallResult { id, name, value, status, error });
 }
 
-/// What a hosted call and its answer know each other by: the item's own id too, where they share it.
+/// The id that a hosted call and its answer share; the item's own id if they share that.
 fn call_id(tool: Option<&str>, item: &mut Object) -> Option<String> {
     let own = ["call_id", "id"];
     id(item, if tool == Some(TOOL_SEARCH) { &own[..1] } else { &own })
@@ -132,7 +132,7 @@ fn thought(item: &mut Object) -> String {
     thoughts.join("\n")
 }
 
-/// A call that the service carried out. If its result is in the item, it ends here.
+/// A call that the service executed. If the item has its result, the call ends here.
 fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) {
     builder.assistant_turn();
     let mut call = ToolCall { id: call_id(Some(tool), &mut item), ..ToolCall::default() };
@@ -153,7 +153,7 @@ fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) 
     };
     fields::arguments(&mut call, arguments, kind == "mcp_call");
     let (status, error) = fields::ending(&mut item);
-    // These are answered by an item that follows.
+    // These are answered by a later item.
     let answered_later =
         matches!(kind, "computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call");
     if tool == TOOL_SEARCH {

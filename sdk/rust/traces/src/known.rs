@@ -1,9 +1,9 @@
-//! What a stream of events named by the ids of its calls: the steps that each id stands for. What that means for the next event
-//! is decided elsewhere.
+//! The calls, sub-agents and skills that a stream of events named by id, as the steps that each id stands for. What
+//! that means for the next event is decided elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was named so far, by the ids.
+/// What was named so far, by id.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub calls: BTreeMap<String, Vec<usize>>,

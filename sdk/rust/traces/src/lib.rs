@@ -1,5 +1,5 @@
-//! What an agent did: one reader for the traces that people have, and one list of steps that
-//! scorers judge. It judges nothing itself.
+//! Reads what an agent did: one reader for the trace formats in use, and one list of steps for scorers to judge. It
+//! judges nothing itself.
 //!
 //! ```
 //! use scorebox_sdk_traces::Trace;
@@ -19,41 +19,45 @@
 //!
 //! | shape | recognized by | read in |
 //! |---|---|---|
-//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `span_usage`, `genai` |
+//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` next to span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `span_usage`, `genai` |
 //! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
-//! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
-//! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
+//! | Inspect samples and events | `messages` or `events` next to `epoch`, `scores` …; `event` in each item | `inspect` |
+//! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` next to `agent` | `atif` |
 //! | LangChain messages | `type` of `human`, `ai`, `tool`, `system` | `messages` |
 //! | Pydantic AI's messages | `part_kind` in the `parts` | `pydantic` |
-//! | OpenHands' events | `source` beside `action` and `args`, or beside `observation` | `openhands` |
+//! | OpenHands' events | `source` next to `action` and `args`, or next to `observation` | `openhands` |
 //! | lines of Codex | `type` of `item.completed`, `response_item` … | `codex` |
-//! | niceeval's event stream, lines of Claude Code and the last one of Gemini CLI | `type` of `action.called` …; `type` beside `message` | `stream` |
+//! | niceeval's event stream, lines of Claude Code and the last one of Gemini CLI | `type` of `action.called` …; `type` next to `message` | `stream` |
 //! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
-//! | Bedrock's answers to Converse | `stopReason` beside `output.message` | `converse`, `parts` |
-//! | the AI SDK's steps in parts | a list of `content` beside `finishReason`, with calls in it or none beside it | `messages`, `parts` |
+//! | Bedrock's answers to Converse | `stopReason` next to `output.message` | `converse`, `parts` |
+//! | the AI SDK's steps in parts | a list of `content` next to `finishReason`, with calls in it, or with none next to it | `messages`, `parts` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
 //!
-//! The table's order is the precedence: the first row that fits decides what an item is. The first
-//! four are looked for in the whole list, the others item by item, so that a list may mix them.
-//! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
-//! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item. A list of turns, each with
-//! `events` beside `status` or `usage`, is read as one run.
+//! The table's order is the precedence: the first row that fits decides what an item is. The first four are looked for
+//! in the whole list, the others item by item, so that a list may mix them. The list may be inside wrappers
+//! (`messages`, `events`, `trajectory`, `steps`, `output`, `choices` …), and the whole may be JSON in a string, or JSON
+//! Lines with one item per line. A list of turns, each with `events` next to `status` or `usage`, is read as one run.
 //!
-//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`], unless it holds a call. One that cannot
-//! be recognized is an error, which says where it is and which keys it has; so is a call that does not
-//! say which tool it calls, and what looks like a call and cannot be read.
+//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`], unless it holds a call. An item that
+//! cannot be recognized is an error, which states its position and its keys; so is a call that does not name its tool,
+//! or anything that looks like a call and cannot be read.
 //!
 //! # Map
 //!
-//! `answer` finds the trace in a text; `read` opens wrappers, `beside` refuses calls that it would leave out, `outcome` says how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` gives
-//! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
-//! knows tools, and what their results show; `times` reads points in time; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
-//! `reported`, which knows the calls, `said_again` what a stream of events names again, with `known`, and `same_request` finds spans that describe one request twice, `same_call` one call; `tally` adds up tokens and cost. For scorers: `pattern`
-//! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `argument_match` is the key that says how their arguments are compared, `assignment`
-//! pairs calls, `count` says how often, `given` refuses `null`.
+//! `answer` finds the trace in a text; `read` opens wrappers, `beside` refuses calls that `read` would leave out,
+//! `outcome` reads how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` assigns
+//! results to calls; `step` is the result. `calls` reads one call and `fields` takes out fields, under any of their
+//! names; `names` knows tools, and what their results show; `times` reads points in time; `part_types` knows what the
+//! types of parts mean; `conversation` drops messages that model calls repeat, and `reported` remembers their calls;
+//! `said_again` drops what a stream of events names again, and `known` remembers it; `same_request` finds spans that
+//! describe the same request, and `same_call` those that describe the same call; `tally` adds up tokens and cost. For
+//! scorers: `pattern` matches arguments and texts (`expression` compiles their regular expressions, `written` has
+//! arguments as a trace writes them), `expected` reads the expected calls, `argument_match` is the key that says how
+//! their arguments are compared, `assignment` pairs calls, `count` says how often something must happen, `given`
+//! refuses `null`.
 
 #![deny(missing_docs)]
 
@@ -135,8 +139,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What the agent did, step by step: the case's `trace` or, if it has none, the trace that its
-    /// output is. A text is one if it is JSON of one, or if lines of it are calls that say so by their type.
+    /// What the agent did, step by step: the case's `trace` or, if it has none, the output if that is a trace. A text
+    /// is a trace if it is the JSON of one, or if lines of it are calls, by their type.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if there is neither, or the trace has an unknown
@@ -145,8 +149,7 @@ impl Trace {
         read_case(case, Self::read)
     }
 
-    /// As [`Trace::of`], for a scorer to which only events matter: a list of items of unknown types
-    /// will do.
+    /// As [`Trace::of`], for a scorer that only needs events: a list of items of unknown types is accepted.
     ///
     /// # Errors
     /// As [`Trace::of`].
@@ -154,10 +157,9 @@ impl Trace {
         read_case(case, Self::read_events)
     }
 
-    /// What a case consumed: its `usage` or, if it has none, the tokens and the cost that its trace
-    /// states. Tokens of a cache have no place in a `usage`: if a trace states some, and the same output
-    /// tokens as a `usage` without a cost, its tokens are taken. A scorer that calls this reads
-    /// `Fields::USAGE` and `Fields::TRACE`.
+    /// What a case consumed: its `usage` or, if it has none, the tokens and the cost that its trace states. A `usage`
+    /// has no field for tokens of a cache: if a trace states some, and has the same output tokens as a `usage` without
+    /// a cost, the trace's tokens are used. A scorer that calls this reads `Fields::USAGE` and `Fields::TRACE`.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if neither states any, or if the case's trace cannot be read.
@@ -176,7 +178,7 @@ impl Trace {
         })
     }
 
-    /// The usage, or what the trace states if that has tokens of a cache, and is of the same answers.
+    /// The usage, or what the trace states if that includes tokens of a cache and describes the same answers.
     fn with_cache(case: &Case, usage: Usage) -> Usage {
         if usage.cost_usd.is_some() || case.trace().is_none() {
             return usage;
@@ -187,9 +189,8 @@ impl Trace {
         stated.filter(|it| has_cache(it) && is_of_the_same(it)).unwrap_or(usage)
     }
 
-    /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text,
-    /// it neither panics nor works longer than in proportion to the text's length (and its
-    /// logarithm).
+    /// Reads a trace from JSON text, in any of the formats above. Whatever the text, it does not panic, and takes time
+    /// in proportion to n log n for a text of length n.
     ///
     /// # Errors
     /// A [`TraceError`] that says what was found, and what is understood.
@@ -223,7 +224,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Reads a trace of which only the events matter: items of unknown types may be all there is.
+    /// Reads a trace for its events only: all of its items may be of unknown types.
     ///
     /// # Errors
     /// As [`Trace::parse`].
@@ -239,8 +240,8 @@ impl Trace {
         Self { steps, turns, events, tools, outcome, usage, understood }
     }
 
-    /// The list of step dictionaries as it stands in a document: the document itself, or under the
-    /// key that wraps it. Nothing in it is read.
+    /// The list of step dictionaries as the document has it: the document itself, or under the key that wraps it. The
+    /// steps are not read.
     #[must_use]
     pub fn raw_steps(document: &Value) -> Option<&[Value]> {
         read::raw_steps(document)
@@ -252,7 +253,7 @@ impl Trace {
         &self.steps
     }
 
-    /// The messages and the tools' answers that the steps stand in.
+    /// The messages and tool results that the steps come from.
     #[must_use]
     pub fn turns(&self) -> &[Turn] {
         &self.turns
@@ -264,7 +265,7 @@ impl Trace {
         &self.events
     }
 
-    /// The types of its events, sorted: the common ones, and what the trace itself calls them.
+    /// The types of its events, sorted: the common ones, and the trace's own names.
     #[must_use]
     pub fn event_types(&self) -> BTreeSet<&str> {
         let common = self.events.iter().map(|event| event.name.as_ref());
@@ -272,8 +273,8 @@ impl Trace {
         common.chain(own).collect()
     }
 
-    /// The common type of events that was probably meant by one that is neither common nor in this trace; `None` if none
-    /// is near.
+    /// The common type of event that a name probably means, if the name is neither common nor in this trace; `None` if
+    /// no type is close to it.
     ///
     /// ```
     /// # use scorebox_sdk_traces::{TextPattern, Trace};
@@ -290,7 +291,7 @@ impl Trace {
         if is_known { None } else { nearest(name, Event::COMMON) }
     }
 
-    /// The tools that the trace declares, as it declares them: beside its steps, and in items of them.
+    /// The tools that the trace declares, unchanged: next to its steps, and in items for them.
     #[must_use]
     pub fn tools(&self) -> &[Value] {
         &self.tools
@@ -302,7 +303,7 @@ impl Trace {
         self.outcome.as_ref()
     }
 
-    /// The tool calls, in order; without results that belong to no call.
+    /// The tool calls, in order, without results that belong to no call.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::ToolCall(call) if !call.is_orphan => Some(call),
@@ -318,8 +319,8 @@ impl Trace {
         })
     }
 
-    /// The tool calls, in order, with the results that belong to no call: what such a result answered
-    /// was called, with what is not known, and by which name only if the result has it.
+    /// The tool calls, in order, including results that belong to no call. For such a result, the arguments of its call
+    /// are not known, and the name only if the result states it.
     pub fn calls_and_results(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::ToolCall(call) => Some(call),
@@ -336,7 +337,7 @@ impl Trace {
         })
     }
 
-    /// The calls of other agents, in order; not the run's own agent.
+    /// The calls of other agents, in order, excluding the run's own agent.
     pub fn sub_agents(&self) -> impl Iterator<Item = &SubAgentCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::SubAgent(call) if !call.is_root => Some(call),
@@ -344,8 +345,8 @@ impl Trace {
         })
     }
 
-    /// How a call of another agent ended: as the trace states it or else, if a tool call started the agent, as that call did,
-    /// whose result may show it; see [`ToolCall::status`].
+    /// How a call of another agent ended: as the trace states or else, if a tool call started the agent, as that call
+    /// ended, whose result may show it; see [`ToolCall::status`].
     #[must_use]
     pub fn ending_of(&self, agent: &SubAgentCall) -> Status {
         match agent.call.and_then(|step| self.steps.get(step)).map(|step| &step.kind) {
@@ -378,9 +379,8 @@ impl Trace {
         })
     }
 
-    /// Whether the run stands still because it asked a person: it says so, or the last thing that
-    /// happened is that it asked. Thinking, compaction and events of unknown kinds do not count as
-    /// happening.
+    /// Whether the run has stopped to wait for a person: the trace says so, or the last thing that happened is a
+    /// question. Thinking, compaction and events of unknown kinds do not count as something that happened.
     #[must_use]
     pub fn is_parked(&self) -> bool {
         let happens = |event: &&Event| {
@@ -431,7 +431,7 @@ fn read_case(
             Err(ScoreError::InvalidInput(message))
         }
         (None, Err(other)) => Err(other),
-        // There is none: it would have been read above.
+        // There is none: `Trace::of` would have read it above.
         (None, Ok(trace)) => Err(trace.should_be("a trace")),
     }
 }

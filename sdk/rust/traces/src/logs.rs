@@ -1,5 +1,5 @@
-//! Reads the log records in which OpenTelemetry's first conventions for generative AI have messages,
-//! where they stand without their spans. What a record holds is read elsewhere.
+//! Reads the log records in which the first versions of OpenTelemetry's conventions for generative AI keep messages, if
+//! they come without their spans. What a record contains is read elsewhere.
 
 use serde_json::Value;
 
@@ -9,21 +9,20 @@ use crate::conversation::Conversation;
 use crate::fields::{Object, has, list};
 use crate::span_messages::{event_name, from_event, is_message_event};
 
-/// Where an exporter has its records.
+/// The keys under which an exporter has its records.
 const LISTS: [&str; 6] =
     ["resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records"];
 
-/// Where the same document has spans, which say more.
+/// The keys of spans in the same document, which contain more.
 const SPANS: [&str; 4] = ["resourceSpans", "resource_spans", "scopeSpans", "scope_spans"];
 
-/// Whether an object is a record of a message, or holds records as an exporter writes them.
+/// Whether an object is a record of a message, or contains records as an exporter writes them.
 pub(super) fn is_record(object: &Object) -> bool {
     let is_message = || event_name(object).is_some_and(is_message_event);
     !has(object, &SPANS) && (has(object, &LISTS) || is_message())
 }
 
-/// Reads records in the order in which they stand. Every call of a model first repeats what it was
-/// asked, and then what it answered.
+/// Reads records in their order in the document. Each model call first repeats its input, then gives the answer.
 pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
     let mut records = Vec::new();
     collect(value, &mut records);

@@ -42,7 +42,7 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
         }
         Content::Parts(parts) => {
             refuse_unknown(builder, &parts);
-            // Anthropic sends results and words of the user in one message.
+            // Anthropic puts results and the user's words into one message.
             let (results, parts) = parts.into_iter().partition(is_result_of_user(&role));
             read_results(builder, results);
             builder.turn(role.clone());
@@ -76,11 +76,11 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     builder.start_ms = outer;
 }
 
-/// Keys of calls beside the content: with them, an empty content is no message.
+/// Keys of calls next to the content: with them, an empty content is not a message.
 const CALLS: [&str; 5] =
     ["tool_calls", "toolCalls", "function_call", "toolInvocations", "invalid_tool_calls"];
 
-/// Whether the content is stated, and has no words and nothing else.
+/// Whether the content is present, but has no words and nothing else.
 fn is_empty(content: &Content) -> bool {
     let is_silent = |part: &Value| match part {
         Value::String(text) => text.is_empty(),
@@ -93,7 +93,7 @@ fn is_empty(content: &Content) -> bool {
     }
 }
 
-/// Refuses parts of which none is known: one may be a call.
+/// Refuses a message whose parts are all unknown, because one may be a call.
 pub(super) fn refuse_unknown(builder: &mut Builder, parts: &[Value]) {
     if let (Some(what), true) =
         (parts.first().and_then(unknown), parts.iter().all(|part| unknown(part).is_some()))
@@ -102,7 +102,7 @@ pub(super) fn refuse_unknown(builder: &mut Builder, parts: &[Value]) {
     }
 }
 
-/// Where a message has what it says or does.
+/// The keys of a message's content.
 const CONTENT: [&str; 17] = [
     "content",
     "parts",
@@ -123,7 +123,7 @@ const CONTENT: [&str; 17] = [
     "tool_error",
 ];
 
-/// Lists and objects of a message that are neither words nor calls.
+/// The keys of lists and objects in a message that are neither words nor calls.
 const METADATA: [&str; 11] = [
     "additional_kwargs",
     "annotations",
@@ -138,8 +138,8 @@ const METADATA: [&str; 11] = [
     "usage_metadata",
 ];
 
-/// Whether a message has no content under the keys that are read, and some under keys that are not. A content of null
-/// states that there is none; only a list may be some nevertheless.
+/// Whether a message has no content under the keys that are read, but some under others. A content of null states that
+/// there is none; then only a list may still be content.
 fn is_unknown(message: &Object, role: &Role) -> bool {
     let stated = |key: &&str| message.get(*key).is_some_and(|found| !found.is_null());
     if CONTENT.iter().any(stated) || *role == Role::Tool && RESULTS.iter().any(stated) {
@@ -154,14 +154,14 @@ fn is_unknown(message: &Object, role: &Role) -> bool {
     })
 }
 
-/// What an answer consumed. What a simulated user did is not the agent's.
+/// The usage of an answer. That of a simulated user is not the agent's.
 fn usage_of(message: &Object, role: &Role) -> Option<Usage> {
     if *role == Role::User {
         return None;
     }
     let keys = ["usage", "usage_metadata", "usageMetadata"];
     let usage = keys.iter().find_map(|key| fields::usage(message.get(*key)));
-    // tau-bench has it beside the tokens.
+    // tau-bench states the cost next to the tokens.
     let cost = fields::cost(message, &["cost"]);
     let cost = cost.map(|cost| Usage { cost_usd: Some(cost), ..Usage::default() });
     usage.map(|usage| usage.or(cost)).or(cost)
@@ -179,7 +179,7 @@ fn content(message: &mut Object, role: &Role) -> Content {
             Some(blocks) => Content::Parts(blocks.into_iter().map(typed).collect()),
             None => Content::Text(None),
         },
-        // The AI SDK's page messages have their text beside their parts, or an empty one.
+        // The AI SDK's UI messages have their text next to their parts, or an empty text.
         Some(Value::String(text)) => match list(message, &["parts"]) {
             Some(mut parts) if !parts.is_empty() => {
                 let spoken = |part: &Value| part.as_object().is_some_and(is_spoken);
@@ -191,14 +191,14 @@ fn content(message: &mut Object, role: &Role) -> Content {
             _ => Content::Text(Some(text)),
         },
         Some(Value::Array(parts)) => match take(message, &["parts"]) {
-            // The AI SDK's page messages have an empty content beside their parts.
+            // The AI SDK's UI messages have an empty content next to their parts.
             Some(Value::Array(more)) if parts.is_empty() => Content::Parts(more),
             _ => Content::Parts(parts),
         },
         Some(Value::Object(mut inside)) => match take(&mut inside, &["parts"]) {
             Some(Value::Array(parts)) => Content::Parts(parts),
             Some(part) => Content::Parts(vec![part]),
-            // One part that stands for the list of it.
+            // One part in place of a list of one.
             None if is_only_part(&inside, role) => Content::Parts(vec![Value::Object(inside)]),
             None => Content::Other(Value::Object(inside)),
         },
@@ -216,7 +216,7 @@ fn typed(mut block: Value) -> Value {
     block
 }
 
-/// A tool's answer may look like a part, and is still a value.
+/// A tool's answer may look like a part, but is a value.
 fn is_only_part(inside: &Object, role: &Role) -> bool {
     match role {
         Role::Tool => is_result_part(inside),
@@ -228,7 +228,7 @@ fn is_result(part: &Value) -> bool {
     part.as_object().is_some_and(is_result_part)
 }
 
-/// Whether a part is a result, by its type or else by its key.
+/// Whether a part is a result, by its type or its key.
 fn is_result_part(part: &Object) -> bool {
     match word(part, "type") {
         Some(kind) => matches!(
@@ -244,7 +244,7 @@ fn is_result_part(part: &Object) -> bool {
     }
 }
 
-/// Whether a part is what a person said about a call of the AI SDK. It is no result.
+/// Whether a part is a person's decision on a call in the AI SDK. It is not a result.
 fn is_approval(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "tool-approval-response")
 }
@@ -253,7 +253,7 @@ fn all_results(parts: &[Value]) -> bool {
     !parts.is_empty() && parts.iter().all(is_result)
 }
 
-/// In an assistant's message a result stands behind its call, and stays there.
+/// In an assistant's message a result follows its call, and stays there.
 fn is_result_of_user(role: &Role) -> impl Fn(&Value) -> bool + use<> {
     let user = *role == Role::User;
     move |part| user && is_result(part)
@@ -292,7 +292,7 @@ fn tool_answer(builder: &mut Builder, mut message: Object, mut value: Value) {
     builder.result(CallResult { id, name, value, status, error });
 }
 
-/// What stands beside the content and comes before it.
+/// Reads what a message has next to its content and that comes before it.
 fn before(builder: &mut Builder, message: &mut Object) {
     match take(message, &["reasoning_content", "reasoning", "thinking"]) {
         Some(Value::String(thought)) => builder.reasoning(thought),
@@ -303,18 +303,18 @@ fn before(builder: &mut Builder, message: &mut Object) {
     }
 }
 
-/// What stands beside the content and comes after it. `first`: the first step of the content, in
-/// which the same calls may stand.
+/// Reads what a message has next to its content and that comes after it. `first`: the first step of the content, which
+/// may contain the same calls.
 fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     if let Some(refusal) = text(message, &["refusal"]) {
         builder.message(Role::Assistant, refusal);
     }
     let steps = builder.steps.get(first..).unwrap_or_default();
-    // Collecting would sort first, and sorting texts is code that nothing else here needs.
+    // Inserted one by one: collecting would sort, and nothing else here needs code that sorts texts.
     let mut given = BTreeSet::new();
     given.extend(steps.iter().filter_map(call_id));
     let mut calls = listed(builder, message, &["tool_calls", "toolCalls"]);
-    // LangChain keeps what the provider wrote, which may be the only copy.
+    // LangChain keeps the provider's message, which may have the only copy.
     let mut provider = match take(message, &["additional_kwargs"]) {
         Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
         _ => Object::new(),
@@ -322,10 +322,10 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     calls.extend(listed(builder, &mut provider, &["tool_calls"]));
     let has_calls = !calls.is_empty();
     read_calls(builder, calls, &given, first);
-    // The first way in which OpenAI's models called functions.
+    // The older form in which OpenAI's models called functions.
     let mut first_way = listed(builder, message, &["function_call"]);
     first_way.extend(listed(builder, &mut provider, &["function_call"]));
-    // Tables have the fields of a call in every message, and null in those that call nothing.
+    // Tables have the fields of a call in every message; they are null if nothing is called.
     for call in first_way.into_iter().filter(|call| !call.values().all(Value::is_null)) {
         add_call(builder, call);
     }
@@ -349,7 +349,7 @@ fn call_id(step: &Step) -> Option<String> {
     }
 }
 
-/// `given`: the ids of calls that the message has reported already, in its steps from `first` on.
+/// Reads calls. `given`: the ids of calls that the message has already reported, in its steps from `first` on.
 fn read_calls(builder: &mut Builder, calls: Vec<Object>, given: &BTreeSet<String>, first: usize) {
     for call in calls {
         if is_of_user(&call) {
@@ -362,7 +362,7 @@ fn read_calls(builder: &mut Builder, calls: Vec<Object>, given: &BTreeSet<String
     }
 }
 
-/// Gives a call of the content the arguments that stand only beside it.
+/// Adds the arguments to a call in the content if they are only stated next to it.
 fn complete(builder: &mut Builder, call: Object, first: usize) {
     let Some(beside) = read_call(call).filter(|call| !has_no_arguments(call)) else { return };
     let calls = builder.steps.iter_mut().skip(first).filter_map(|step| match &mut step.kind {
@@ -386,7 +386,7 @@ fn is_of_user(object: &Object) -> bool {
     word(object, "requestor") == Some("user")
 }
 
-/// The role of a message that LangChain wrote down: by its type, or by its class.
+/// The role of a message serialized by LangChain, from its type or its class.
 pub(super) fn langchain_role(message: &Object) -> Option<Role> {
     let by_type = |kind: &str| match kind {
         "human" | "HumanMessage" | "HumanMessageChunk" => Some(Role::User),
@@ -399,12 +399,12 @@ pub(super) fn langchain_role(message: &Object) -> Option<Role> {
         return by_type(message.get("id")?.as_array()?.last()?.as_str()?);
     }
     let is_message = fields::has(message, &["content", "data"]);
-    // Some write a tool's call and what it answered into one object of this type.
+    // Some formats write a tool's call and its answer into one object of this type.
     let is_call = |kind: &str| matches!(kind, "tool" | "function") && has_arguments(message);
     by_type(word(message, "type").filter(|kind| is_message && !is_call(kind))?)
 }
 
-/// The fields of a message that LangChain wrote down.
+/// The fields of a message serialized by LangChain.
 pub(super) fn langchain_fields(mut message: Object) -> Object {
     match take(&mut message, &["kwargs", "data"]) {
         Some(Value::Object(inside)) => inside,

@@ -1,16 +1,16 @@
-//! What tools' names and results mean across agents. It changes no name.
+//! What tool names and tool results mean across agents. It changes no name.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The result of a tool is looked into this deep for an error or an exit code.
+/// How deeply a tool's result is searched for an error or an exit code.
 const LEVELS: usize = 3;
 
-/// Where a result has the exit code of its command.
+/// The keys of a command's exit code in a result.
 pub(super) const EXIT_CODES: [&str; 4] = ["exit_code", "exitCode", "returncode", "return_code"];
 
-/// The common words themselves: see [`canonical`].
+/// The common words; see [`canonical`].
 const COMMON: [&str; 10] = [
     "file_read",
     "file_write",
@@ -24,9 +24,8 @@ const COMMON: [&str; 10] = [
     "agent_task",
 ];
 
-/// The common word for a tool that agents have under different names. The words and most
-/// names are niceeval's; the rest are those of Codex, Copilot, OpenHands, Amazon Q, Goose, Inspect and the hosted
-/// tools of the Responses API.
+/// The common word for a tool that agents name differently. The words and most names are niceeval's; the other names
+/// are those of Codex, Copilot, OpenHands, Amazon Q, Goose, Inspect and the hosted tools of the Responses API.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     Some(match name {
         "Read" | "read_file" | "ReadFile" | "file_read" => "file_read",
@@ -76,7 +75,7 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The common word that a trace has for a tool, if it is one.
+/// The common word that a trace uses for a tool, if it is one.
 pub(super) fn common(word: &str) -> Option<&'static str> {
     COMMON.into_iter().find(|common| *common == word)
 }
@@ -131,7 +130,7 @@ fn reports_failure_within(result: &Value, levels: usize) -> bool {
                 || exit_code(result).is_some_and(|code| code != 0)
                 || object.get("output").and_then(Value::as_array).is_some_and(|all| broke_off(all))
         }
-        // Content parts: the first text is what the tool says.
+        // Content parts: the first text is the tool's message.
         Value::Array(parts) => {
             let first = parts.iter().find_map(|part| part.get("text"));
             first.is_some_and(|text| reports_failure_within(text, deeper))
@@ -142,7 +141,7 @@ fn reports_failure_within(result: &Value, levels: usize) -> bool {
     }
 }
 
-/// Whether the value of `error` says that there is one: not if it is `false`, 0 or empty.
+/// Whether the value of `error` states an error: not if it is `false`, 0 or empty.
 fn is_an_error(error: &Value) -> bool {
     match error {
         Value::Null => false,
@@ -154,7 +153,7 @@ fn is_an_error(error: &Value) -> bool {
     }
 }
 
-/// Whether one of several commands was ended before its end.
+/// Whether one of several commands was interrupted.
 fn broke_off(outputs: &[Value]) -> bool {
     outputs.iter().any(|part| part.pointer("/outcome/type") == Some(&"timeout".into()))
 }
@@ -171,7 +170,7 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
     let word = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(word);
     match word.to_ascii_lowercase().as_str() {
-        // `Error: …`, `Error executing tool …`; not `Error handling for beginners`.
+        // `Error: …` and `Error executing tool …` report a failure; `Error handling for beginners` does not.
         "error" | "exception" => {
             let acts = [" executing", " calling", " invoking", " running"];
             rest.is_empty()
@@ -179,7 +178,7 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
                 || acts.iter().any(|act| rest.starts_with(act))
         }
         "traceback" => rest.starts_with(" (most recent call last)"),
-        // What OpenAI's agents tell the model of a tool that raised an exception.
+        // What OpenAI's agents SDK tells the model if a tool raised an exception.
         "an" => [" error occurred while running the tool", " error occurred while parsing tool"]
             .iter()
             .any(|told| rest.starts_with(told)),
@@ -187,8 +186,7 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
     }
 }
 
-/// The exit code of a command, if the result has one. Of several commands it is that of the
-/// first that failed.
+/// The exit code of a command, if the result has one. For several commands, that of the first one that failed.
 pub(super) fn exit_code(result: &Value) -> Option<i64> {
     let code = |value: &Value| EXIT_CODES.iter().find_map(|key| whole(value.get(key)?));
     let of_all = |outputs: &[Value]| {
@@ -213,14 +211,14 @@ pub(super) fn exit_code(result: &Value) -> Option<i64> {
     }
 }
 
-/// A whole number, which some programs write with a point: `1.0`.
+/// A whole number, which some programs write with a decimal point: `1.0`.
 pub(super) fn whole(number: &Value) -> Option<i64> {
     let double = || number.as_f64().filter(|double| double.fract() == 0.0);
     number.as_i64().or_else(|| double().map(|double| double as i64))
 }
 
-/// The exit code in the first line, into which Codex and Claude Code write it, or in a later one of the lines that Codex
-/// writes before an output.
+/// The exit code in the first line, where Codex and Claude Code write it, or in one of the lines that Codex writes
+/// before an output.
 fn written_exit_code(text: &str) -> Option<i64> {
     let starts = ["Exit code: ", "Exit code ", "exit code: ", EXITED];
     let mut lines = text.lines();
@@ -233,7 +231,7 @@ fn written_exit_code(text: &str) -> Option<i64> {
     rest?.split_whitespace().next()?.parse().ok()
 }
 
-/// What Codex writes before the exit code of a command that ran in a terminal.
+/// What Codex writes before the exit code of a command in a terminal.
 const EXITED: &str = "Process exited with code ";
 
 /// A value in words: a text itself, the texts of content parts, else JSON.

@@ -87,7 +87,7 @@ fn observe(builder: &mut Builder, mut event: Object) {
         _ => Status::Succeeded,
     };
     let value = take(&mut event, &["content"]).unwrap_or_default();
-    // What answers a message or a thought answers no call.
+    // The observation of a message or a thought is not the result of a call.
     if let Some(step) = builder.claim(Some(&cause), Some("")) {
         builder.turn(Role::Tool);
         builder.answer(step, CallResult { value, status, ..CallResult::default() });

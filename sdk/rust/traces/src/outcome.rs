@@ -1,4 +1,4 @@
-//! How a run ended, as what is around its steps says: a status, an error, questions to a person. How a call ended is known
+//! How a run ended, as stated around its steps: a status, an error, questions to a person. How a call ended is read
 //! elsewhere.
 
 use crate::builder::Builder;
@@ -6,7 +6,8 @@ use crate::fields::{self, Object, word};
 use crate::step::{Outcome, Status};
 use scorebox_sdk::excerpt;
 
-/// Reads how the run ended, if the wrapper says so. What one of two wrappers says of another end than success counts.
+/// Reads how the run ended, if the wrapper states it. Of two wrappers, one that states an end other than success takes
+/// precedence.
 pub(super) fn read(builder: &mut Builder, object: &Object) {
     let stated = stated(object);
     if matches!(builder.outcome, None | Some(Outcome::Completed)) {
@@ -18,7 +19,7 @@ fn stated(object: &Object) -> Option<Outcome> {
     let error = object.get("error").cloned();
     let reason = fields::error_text(error);
     let status = word(object, "status").and_then(|status| meant(object, status));
-    // Others than runs have a state in words of their own.
+    // Objects other than runs use their own words for a state.
     let state = || word(object, "state").and_then(|state| meant(object, state));
     let status = status.or_else(|| state().filter(|state| !matches!(state, Outcome::Unknown(_))));
     match (status, reason) {
@@ -29,7 +30,7 @@ fn stated(object: &Object) -> Option<Outcome> {
     }
 }
 
-/// Whether LangGraph interrupted the run to ask a person: the state that it hands back has the questions beside the
+/// Whether LangGraph interrupted the run to ask a person: the state that it returns has the questions next to the
 /// messages.
 fn is_interrupted(state: &Object) -> bool {
     state.get("__interrupt__").is_some_and(|questions| !fields::is_blank(questions))
@@ -62,7 +63,7 @@ fn meant(object: &Object, status: &str) -> Option<Outcome> {
     }
 }
 
-/// Whether a run is said to wait for a person.
+/// Whether a word says that a run waits for a person.
 fn waits(word: &str) -> bool {
     let starts = ["waiting", "awaiting"];
     matches!(
@@ -71,7 +72,7 @@ fn waits(word: &str) -> bool {
     ) || starts.iter().any(|start| word.starts_with(start))
 }
 
-/// Whether a run is said to have not ended.
+/// Whether a word says that a run has not ended.
 fn is_under_way(word: &str) -> bool {
     matches!(
         word,
@@ -97,7 +98,7 @@ fn is_under_way(word: &str) -> bool {
     )
 }
 
-/// Whether a word is one for a run that ended before its end. A `no` before it may turn it round.
+/// Whether a word says that a run ended early. A `no` before it may mean the opposite.
 fn broke_off(word: &str) -> bool {
     let parts = ["error", "fail", "exceed", "timeout", "timedout", "limit", "cancel", "abort"];
     let is_whole = matches!(

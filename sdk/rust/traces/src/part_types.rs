@@ -1,4 +1,4 @@
-//! What the types of parts stand for, in the words of all formats. Reads no part.
+//! What the types of message parts mean, in all formats. It reads no part.
 
 /// Whether a part is a call.
 pub(super) fn is_call(kind: &str) -> bool {
@@ -20,8 +20,8 @@ pub(super) fn is_call(kind: &str) -> bool {
     ) || named_tool(kind).is_some()
 }
 
-/// The tool that a type names, as the AI SDK's parts of a page do: `tool-NAME`. Parts of its streams begin with
-/// the same word.
+/// The tool that a type names, as in the parts of the AI SDK's UI messages: `tool-NAME`. The parts of its streams begin
+/// with the same word.
 pub(super) fn named_tool(kind: &str) -> Option<&str> {
     let name = kind.strip_prefix("tool-")?;
     let is_other = matches!(name, "call" | "invocation" | "result" | "error")
@@ -32,7 +32,7 @@ pub(super) fn named_tool(kind: &str) -> Option<&str> {
     (!is_other).then_some(name)
 }
 
-/// Whether a part of the AI SDK's streams has a piece of a call that another part has whole.
+/// Whether a part of the AI SDK's streams has a piece of a call that another part has in full.
 pub(super) fn is_input_piece(kind: &str) -> bool {
     matches!(
         kind,
@@ -64,7 +64,7 @@ pub(super) fn is_item_output(kind: &str) -> bool {
     matches!(kind, "function_call_output" | "custom_tool_call_output")
 }
 
-/// Whether a part is what a model thought.
+/// Whether a part is a model's thought.
 pub(super) fn is_thinking(kind: &str) -> bool {
     matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
 }

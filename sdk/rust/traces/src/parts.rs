@@ -13,7 +13,7 @@ use crate::part_types::{
 use crate::step::{InputRequest, Role, Status, ToolCall};
 use crate::{items, names};
 
-/// Reads the parts of one message. Texts that follow one another become one message.
+/// Reads the parts of one message. Adjacent texts become one message.
 pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) {
     let mut said = String::new();
     for part in parts {
@@ -36,8 +36,7 @@ pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) 
     builder.message(role.clone(), said);
 }
 
-/// What a model says may be in parts that end anywhere, as before a citation; what it is given is in
-/// parts that stand alone.
+/// A model's text may be split anywhere, as before a citation; the parts of its input are separate.
 fn say(said: &mut String, role: &Role, text: &str) {
     if *role != Role::Assistant && !said.is_empty() && !text.is_empty() {
         said.push('\n');
@@ -45,7 +44,7 @@ fn say(said: &mut String, role: &Role, text: &str) {
     said.push_str(text);
 }
 
-/// The text of a part that is one, or else the part.
+/// The text of a part that has one, or else the part.
 fn spoken(mut part: Object) -> Result<String, Object> {
     if !is_spoken(&part) {
         return Err(part);
@@ -53,7 +52,7 @@ fn spoken(mut part: Object) -> Result<String, Object> {
     Ok(text(&mut part, &TEXTS).unwrap_or_default())
 }
 
-/// Where a part has its text.
+/// The keys of a part's text.
 const TEXTS: [&str; 3] = ["text", "content", "refusal"];
 
 /// Whether a part is text that was said.
@@ -67,12 +66,12 @@ pub(super) fn is_spoken(part: &Object) -> bool {
     is_text && part.get("thought") != Some(&Value::Bool(true))
 }
 
-/// What a part says, without taking it.
+/// The text of a part, without taking it.
 pub(super) fn words(part: &Object) -> Option<&str> {
     is_spoken(part).then(|| TEXTS.iter().find_map(|key| word(part, key)).unwrap_or_default())
 }
 
-/// Whether an object is a part that stands alone, outside of any message.
+/// Whether an object is a part outside any message.
 pub(super) fn is_part(part: &Object) -> bool {
     match word(part, "type") {
         Some(kind) => {
@@ -86,17 +85,17 @@ pub(super) fn is_part(part: &Object) -> bool {
     }
 }
 
-/// The key that says what a part without a type is.
+/// The key that identifies a part without a type.
 fn keyed(part: &Object) -> Option<&'static str> {
     let holds = |key: &&str| part.get(*key).is_some_and(Value::is_object);
-    // Others have the same words for other things.
+    // Other formats use the same words for other things.
     let of_google =
         |key: &&str| part.get(*key).is_some_and(|inside| inside["toolType"].is_string());
     let known = GOOGLE_AND_BEDROCK.into_iter().find(holds);
     known.or_else(|| ["toolCall", "toolResponse"].into_iter().find(of_google))
 }
 
-/// What a part may have without meaning.
+/// Keys of a part that need not be understood.
 const MEDIA: [&str; 12] = [
     "text",
     "thought",
@@ -112,7 +111,7 @@ const MEDIA: [&str; 12] = [
     "guardContent",
 ];
 
-/// The keys of an object in the place of a part, whose kind is unknown.
+/// The keys of an object in the place of a part, if its kind is unknown.
 pub(super) fn unknown(part: &Value) -> Option<String> {
     let part = part.as_object()?;
     let is_known = part.contains_key("type") || is_part(part) || fields::has(part, &MEDIA);
@@ -164,30 +163,30 @@ pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
             }
         }
         "tool" if part.get("state").is_some_and(Value::is_object) => of_opencode(builder, part),
-        // LangChain has the calls that OpenAI's service carried out in its messages.
+        // LangChain's messages contain the calls that OpenAI's service executed.
         kind if items::is_item(kind) => {
             builder.join_turn();
             items::read_item(builder, kind, part);
         }
         kind if is_input_piece(kind) => builder.event(kind.to_owned()),
-        // What an application put beside the model's parts is not looked into.
+        // Data that an application added to the model's parts is not searched.
         kind if looks_like_call(&part) || !kind.starts_with("data-") && holds_calls(&part) => {
             refuse(builder, &part);
         }
-        // Pictures, files, steps' borders.
+        // Pictures, files, boundaries of steps.
         _ => builder.event(kind.clone()),
     }
     builder.raw_name = outer;
 }
 
-/// Whether a part of an unknown kind has what calls have: the id of a call, or a name beside arguments.
+/// Whether a part of an unknown kind looks like a call: it has the id of a call, or a name and arguments.
 fn looks_like_call(part: &Object) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| word(part, key).is_some());
     has(&["toolCallId", "tool_call_id", "call_id", "callId", "callID"])
         || has(&["name", "tool"]) && fields::has(part, &["arguments", "input", "args", "state"])
 }
 
-/// A call with its state, as OpenCode has them in one part.
+/// A call with its state, which OpenCode keeps in one part.
 fn of_opencode(builder: &mut Builder, mut part: Object) {
     if let Some(Value::Object(state)) = part.remove("state") {
         part.extend(state);
@@ -195,7 +194,7 @@ fn of_opencode(builder: &mut Builder, mut part: Object) {
     add_call(builder, part);
 }
 
-/// A person did not allow a call. The model may still be told what came of it.
+/// A person refused a call. The model may still get a result for it.
 fn refused(builder: &mut Builder, mut answer: Object) {
     let asked = id(&mut answer, &["approvalId", "id"]);
     let call = asked.and_then(|asked| builder.approvals.remove(&asked));
@@ -218,7 +217,7 @@ fn typed_result(builder: &mut Builder, kind: &str, mut part: Object) {
         "tool-output-denied" => {
             part.insert("status".to_owned(), "denied".into());
         }
-        // There, it is whether the item was written down.
+        // There, the status says whether the item was written completely.
         kind if is_item_output(kind) => {
             part.remove("status");
         }
@@ -230,11 +229,11 @@ fn typed_result(builder: &mut Builder, kind: &str, mut part: Object) {
 }
 
 fn call(builder: &mut Builder, kind: &str, mut part: Object) {
-    // The AI SDK's parts of a page: the tool's name is in the type, the result beside the input.
+    // A part of the AI SDK's UI messages: the tool's name is in the type, the result next to the input.
     if let Some(name) = named_tool(kind) {
         part.entry("toolName").or_insert_with(|| name.into());
     }
-    // Its stream for pages may say more than once that the input of a call is there.
+    // The AI SDK's UI stream may report more than once that the input of a call is available.
     if kind == "tool-input-available"
         && word(&part, "toolCallId").is_some_and(|id| builder.has_call(id))
     {
@@ -251,7 +250,7 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
         builder.input_request(InputRequest { action, ..InputRequest::default() });
         return;
     }
-    // OpenTelemetry puts the arguments of a server's tool under the tool's own name.
+    // OpenTelemetry nests the arguments of a server's tool under the tool's name.
     if kind == "server_tool_call"
         && let Some(Value::Object(inside)) = take(&mut part, &["server_tool_call"])
     {
@@ -261,7 +260,7 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
     add_call(builder, part);
 }
 
-/// What a result refers to its call by.
+/// The keys by which a result refers to its call.
 const IDS: [&str; 8] = [
     "tool_use_id",
     "toolCallId",
@@ -273,7 +272,7 @@ const IDS: [&str; 8] = [
     "tool_id",
 ];
 
-/// Where a result has its tool's name.
+/// The keys of a result's tool name.
 const NAMES: [&str; 4] = ["toolName", "tool_name", "name", "tool"];
 
 /// Whether a result says which call it belongs to.
@@ -282,14 +281,14 @@ pub(super) fn names_its_call(result: &Object) -> bool {
     IDS.iter().any(named) || NAMES.iter().any(named)
 }
 
-/// `marks`: the format marks failures, so that a result without a mark is a success.
+/// Reads a result. `marks`: the format marks failures, so a result without a mark is a success.
 pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
     let id = id(&mut part, &IDS);
     let name = text(&mut part, &NAMES);
     let (mut status, error) = fields::ending(&mut part);
     let content = ["content", "response", "result", "output", "server_tool_call_response"];
     let mut value = take(&mut part, &content).unwrap_or(Value::Null);
-    // The AI SDK marks what its outputs are: `{type: "error-text", value}`.
+    // The AI SDK marks the type of its outputs: `{type: "error-text", value}`.
     if let Some(object) = value.as_object_mut() {
         match word(object, "type") {
             Some("execution-denied") => {
@@ -305,7 +304,7 @@ pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
             _ => {}
         }
     }
-    // Anthropic's server tools: an error is content of a separate type.
+    // Anthropic's server tools: an error is content with its own type.
     let kind = value.get("type").and_then(Value::as_str);
     let code = kind.and_then(|_| names::exit_code(&value));
     if kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0) {
@@ -329,7 +328,7 @@ pub(super) fn says_rejected(text: &str) -> bool {
         || text.contains("requested permissions") && text.contains("haven't granted it yet")
 }
 
-/// Parts that have no type: the key says what they are.
+/// Reads a part without a type, which its key identifies.
 fn read_keyed_part(builder: &mut Builder, mut part: Object) {
     let Some(key) = keyed(&part) else {
         if part.get("thought") == Some(&Value::Bool(true)) {
@@ -348,7 +347,7 @@ fn read_keyed_part(builder: &mut Builder, mut part: Object) {
             add_call(builder, inside);
         }
         "functionResponse" | "function_response" => result(builder, inside, false),
-        // What Google's service itself carried out.
+        // A call that Google's service executed itself.
         "toolCall" | "toolResponse" => {
             let name = inside.remove("toolType").unwrap_or_default();
             inside.insert("name".to_owned(), name);

@@ -1,5 +1,5 @@
-//! Matches texts and arguments against what a configuration asks for. Its language is niceeval's: deep
-//! partial equality, with regular expressions in it.
+//! Matches texts and arguments against a configured pattern. The pattern language is niceeval's: deep partial equality,
+//! with regular expressions inside.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -38,11 +38,10 @@ pub enum TextPattern {
 }
 
 impl TextPattern {
-    /// Prepares what stands in a configuration under `key`.
+    /// Prepares the value that a configuration has under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] at `key` if the text is empty, or not a regular expression that can be
-    /// used.
+    /// A [`ConfigError`] at `key` if the text is empty, or the regular expression is not valid.
     pub fn compile(key: &str, written: &TextOrRegex) -> Result<Self, ConfigError> {
         match written {
             TextOrRegex::Text(text) if text.is_empty() => {
@@ -53,7 +52,7 @@ impl TextPattern {
         }
     }
 
-    /// Prepares one text under one key, or a list of them under another; `None` if neither is set.
+    /// Prepares one text under one key, or a list of texts under another; `None` if neither is set.
     ///
     /// # Errors
     /// A [`ConfigError`] if both are set, the list is empty, or a text is refused.
@@ -77,7 +76,7 @@ impl TextPattern {
         }
     }
 
-    /// Whether `text` is this text, or the expression matches in it.
+    /// Whether `text` equals this text, or the expression matches in it.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         match self {
@@ -107,13 +106,13 @@ impl fmt::Display for TextPattern {
     }
 }
 
-/// What arguments must look like.
+/// A pattern for arguments.
 ///
-/// An object matches one that has all its keys, whatever else that has; an array, one that begins
-/// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
-/// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
-/// JSON text (without spaces, keys sorted or, with [`Written`], as the trace has them), whose other values
-/// and keys are searched, too. Anything else matches what equals it.
+/// An object matches an object that has all of its keys, whatever other keys that has. An array matches an array that
+/// begins with matching items; in a [literal](ArgumentPattern::literal), it must also have the same length. `{"regex":
+/// …}` matches a text in which the expression matches. For any other value, the expression is searched for in the
+/// object or array around it, as JSON text (without spaces, keys sorted or, with [`Written`], as in the trace), so that
+/// it may also match neighbouring values and keys. Anything else matches an equal value.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
     node: Node,
@@ -127,32 +126,32 @@ enum Node {
     Object(Vec<(String, Node)>),
     Array {
         items: Vec<Node>,
-        /// Further items may follow.
+        /// Whether further items may follow.
         open: bool,
     },
     Equal(Value),
 }
 
 impl ArgumentPattern {
-    /// Prepares what stands in a configuration under `key`. `exact`: the arguments must equal
-    /// it, and nothing in it is a pattern.
+    /// Prepares the value that a configuration has under `key`. `exact`: the arguments must equal it, and nothing in it
+    /// is a pattern.
     ///
     /// # Errors
-    /// A [`ConfigError`] that names the place of what is not a valid regular expression.
+    /// A [`ConfigError`] that names the place of a regular expression that is not valid.
     pub fn compile(key: &str, written: Value, exact: bool) -> Result<Self, ConfigError> {
         let node = if exact { Node::Equal(written.clone()) } else { node(key, &written)? };
         Ok(Self { node, written, exact })
     }
 
-    /// Arguments that are expected as they stand: nothing in them is an expression. Partly, as
-    /// [`ArgumentPattern`] says, or `exact`.
+    /// Expected arguments, in which nothing is an expression. They match partially, as [`ArgumentPattern`] says, or
+    /// must be equal if `exact`.
     #[must_use]
     pub fn literal(written: Value, exact: bool) -> Self {
         let node = if exact { Node::Equal(written.clone()) } else { literal(&written) };
         Self { node, written, exact }
     }
 
-    /// Whether arguments match, as far as that does not depend on the order of their keys.
+    /// Whether arguments match, with their keys sorted.
     #[must_use]
     pub fn matches(&self, arguments: &Value) -> bool {
         self.matches_with(arguments, None)
@@ -178,7 +177,7 @@ impl ArgumentPattern {
     }
 }
 
-/// What is around a value, and its text once it is needed.
+/// The value around another one, and its text once it is needed.
 struct Around<'v> {
     value: &'v Value,
     text: OnceCell<String>,
@@ -217,7 +216,7 @@ fn node(key: &str, written: &Value) -> Result<Node, ConfigError> {
     })
 }
 
-/// As promptfoo's `trajectory:tool-args-match`, for which an array is as long as it is.
+/// As in promptfoo's `trajectory:tool-args-match`, where arrays must have the same length.
 fn literal(written: &Value) -> Node {
     match written {
         Value::Object(object) => {
@@ -231,7 +230,7 @@ fn literal(written: &Value) -> Node {
 }
 
 impl Node {
-    /// As niceeval's `deepPartial`, which asks of an array what it asks of an object.
+    /// As in niceeval's `deepPartial`, which treats an array like an object with indices as keys.
     fn matches(&self, actual: Option<&Value>, around: &Around<'_>) -> bool {
         match (self, actual) {
             (Self::Regex(regex), actual) => {

@@ -12,7 +12,7 @@ use crate::parts;
 use crate::step::{Role, Status};
 use crate::times;
 
-/// What only steps have.
+/// Keys that only steps have.
 const MARKS: [&str; 10] = [
     "action",
     "actions",
@@ -26,34 +26,34 @@ const MARKS: [&str; 10] = [
     "return_values",
 ];
 
-/// What a step may say that has a number and none of the marks.
+/// Keys for the words of a step that has a number and none of the marks.
 const SAID: [&str; 8] =
     ["content", "message", "text", "output", "answer", "error", "reasoning", "thinking"];
 
-/// Where a step has the results of its calls, one by one.
+/// Keys of a list with the results of a step's calls, one by one.
 const RESULT_LISTS: [&str; 3] = ["tool_results", "toolResults", "observations"];
 
-/// Where a step of the AI SDK has its calls and their results.
+/// Keys of the calls and the results in a step of the AI SDK.
 const OF_AI_SDK: [&str; 2] = ["toolCalls", "toolResults"];
 
-/// Whether an object is a step: it names a tool, or has what steps have.
+/// Whether an object is a step: it names a tool, or has keys that only steps have.
 pub(super) fn is_step(step: &Object) -> bool {
     names_a_tool(step) || has(step, &MARKS) || step.contains_key("step") && has(step, &SAID)
 }
 
-/// Whether an object has the results of its calls beside them.
+/// Whether an object has the results of its calls next to them.
 pub(super) fn has_results(step: &Object) -> bool {
     RESULT_LISTS.iter().any(|key| step.get(*key).is_some_and(Value::is_array))
 }
 
-/// Whether an object with a list of calls is one step, and not a wrapper around them. What the AI SDK
-/// returns has the calls of its last step beside all steps.
+/// Whether an object with a list of calls is one step, and not a wrapper around them. The AI SDK's result has the calls
+/// of its last step next to all steps.
 pub(super) fn is_whole(step: &Object) -> bool {
     let steps = step.get("steps").and_then(Value::as_array);
     steps.is_none_or(Vec::is_empty) && (has_results(step) || has(step, &["thought", "observation"]))
 }
 
-/// Whether the action of a step is to end, as in ReAct: no tool is called.
+/// Whether the action of a step is to finish, as in ReAct: no tool is called.
 pub(super) fn is_final(step: &Object) -> bool {
     let action = word(step, "action").map(|action| action.trim().replace('_', " "));
     action.is_some_and(|action| action.eq_ignore_ascii_case("final answer"))
@@ -70,7 +70,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
     builder.turn(Role::Assistant);
     let thoughts = ["thought", "reasoning", "thinking", "reasoningText"];
     builder.reasoning(text(&mut step, &thoughts).unwrap_or_default());
-    // What a step of the AI SDK says, its model said before it called tools.
+    // In a step of the AI SDK, the model's text came before the tool calls.
     if has(&step, &OF_AI_SDK) {
         builder.message(Role::Assistant, text(&mut step, &["text"]).unwrap_or_default());
     }
@@ -96,7 +96,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
         }
     }
     let mut listed_calls = listed(builder, &mut step, &["tool_calls", "toolCalls"]);
-    // A step of smolagents whose tool failed has its calls only in what its model wrote.
+    // If a tool failed, a step of smolagents has its calls only in the model's text.
     if let (true, Some(Value::Object(mut written))) =
         (listed_calls.is_empty(), take(&mut step, &["model_output_message"]))
     {
@@ -126,7 +126,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
     found
 }
 
-/// Whether an object is a step of smolagents in which nothing is done: the task, or a plan.
+/// Whether an object is a step of smolagents without an action: the task, or a plan.
 pub(super) fn is_task(step: &Object) -> bool {
     has(step, &["task_images", "model_output_message"]) && has(step, &["task", "plan"])
 }
@@ -145,7 +145,7 @@ pub(super) fn read_task(builder: &mut Builder, mut step: Object) {
     }
 }
 
-/// An action in a separate object: a call, or a message.
+/// Reads an action in a separate object: a call, or a message.
 fn read_action(builder: &mut Builder, action: Object) -> Option<usize> {
     let says = has(&action, &["content", "tool_calls", "text"]);
     if names_a_tool(&action) || !says && is_call(&action) {
@@ -159,13 +159,13 @@ fn read_action(builder: &mut Builder, action: Object) -> Option<usize> {
     None
 }
 
-/// What a step has of an answer to its open calls. An observation without one is that of an earlier call.
+/// Reads a step's answer to its open calls. An observation in a step without calls belongs to an earlier call.
 fn answer(builder: &mut Builder, step: &mut Object, observation: Option<Value>, calls: &[usize]) {
     let is_observed = observation.is_some();
     let mut result = CallResult::default();
     let mut value = observation;
     if !calls.is_empty() {
-        // There, a `response` or an `output` is that of the model.
+        // In a step of the AI SDK, a `response` or an `output` is the model's.
         if !has(step, &OF_AI_SDK) {
             value = value.or_else(|| take(step, &RESULTS));
         }
@@ -183,7 +183,7 @@ fn answer(builder: &mut Builder, step: &mut Object, observation: Option<Value>, 
     }
 }
 
-/// The results of several calls: by their ids or names, else in the order of the calls.
+/// Reads the results of several calls: by their ids or names, else in the order of the calls.
 fn read_results(builder: &mut Builder, results: Vec<Value>, calls: &[usize]) {
     let mut calls = calls.iter().copied();
     for result in results {
@@ -199,7 +199,7 @@ fn read_results(builder: &mut Builder, results: Vec<Value>, calls: &[usize]) {
     }
 }
 
-/// What a step without calls says or does in parts. Calls in another place are not known.
+/// Reads the parts of a step without calls. Calls elsewhere in it are not recognized.
 fn read_content(builder: &mut Builder, step: &mut Object) -> Result<(), String> {
     if let Some(parts) = list(step, &["content"]) {
         refuse_unknown(builder, &parts);
@@ -208,7 +208,7 @@ fn read_content(builder: &mut Builder, step: &mut Object) -> Result<(), String> 
     if holds_calls(step) { Err(keys(step)) } else { Ok(()) }
 }
 
-/// A step without a tool: an answer, an error, or its number alone.
+/// Reads a step without a tool: an answer, an error, or only its number.
 fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), String> {
     let answers = ["final_answer", "answer", "content", "message", "text", "output"];
     let answer = match take(&mut step, &["return_values"]) {
@@ -222,7 +222,7 @@ fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), Str
     if builder.steps.len() > first {
         return Ok(());
     }
-    // A step that did nothing is a step; something unknown under the name of an action is not.
+    // A step that did nothing is still a step; something unknown under the key of an action is not.
     if MARKS.iter().filter_map(|key| step.get(*key)).any(|found| !fields::is_blank(found)) {
         return Err(keys(&step));
     }
@@ -230,7 +230,7 @@ fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), Str
     Ok(())
 }
 
-/// The answer that a step ends with.
+/// Adds the answer that a step ends with.
 fn say_answer(builder: &mut Builder, answer: Option<Value>) {
     let answer = match answer.unwrap_or_default() {
         Value::Null => return,
@@ -249,7 +249,7 @@ pub(super) fn read_pair(
     observation: Value,
 ) -> Result<(), String> {
     let mut action = match action.get("kwargs") {
-        // Where the action names a tool itself, these are the tool's arguments.
+        // If the action itself names a tool, these are the tool's arguments.
         Some(Value::Object(inside)) if !names_a_tool(&action) => inside.clone(),
         _ => action,
     };

@@ -1,4 +1,5 @@
-//! Reads Pydantic AI's messages, whose parts say by `part_kind` what they are and whose they are.
+//! Reads Pydantic AI's messages, whose parts state their kind and role in `part_kind`. What the parts contain is read
+//! elsewhere.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::parts::{read_parts, result};
 use crate::step::Role;
 use crate::times;
 
-/// Whether an object is a message of its kind.
+/// Whether an object is one of these messages.
 pub(super) fn is_message(message: &Object) -> bool {
     let parts = message.get("parts").and_then(Value::as_array);
     parts.is_some_and(|parts| parts.iter().any(|part| part.get("part_kind").is_some()))
@@ -60,7 +61,7 @@ fn read_part(builder: &mut Builder, mut part: Object) {
             part.extend(outcome.map(|outcome| ("status".to_owned(), outcome)));
             result(builder, part, true);
         }
-        // What a tool refused, or what the model must say again.
+        // A tool's refusal, or a request that the model answer again.
         "retry-prompt" if part.get("tool_name").is_some_and(Value::is_string) => {
             builder.turn(Role::Tool);
             part.insert("is_error".to_owned(), true.into());

@@ -1,5 +1,5 @@
-//! Opens what is around the steps (wrappers, JSON in text), and recognizes the shapes that are
-//! read as a whole. Items of lists are recognized elsewhere.
+//! Opens what surrounds the steps (wrappers, JSON in text), and recognizes the formats that are read as a whole. The
+//! items of lists are recognized elsewhere.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 use scorebox_sdk::{Usage, excerpt};
 
-/// How many wrappers around the steps are opened.
+/// How many nested wrappers around the steps are opened.
 const WRAPPERS: usize = 4;
 
 /// Reads a whole trace.
@@ -45,7 +45,7 @@ fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<()
     }
 }
 
-/// JSON inside a string, or a line of JSON for every step.
+/// Reads JSON in a string, or JSON Lines with one step per line.
 fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), TraceError> {
     let deeper = wrappers.checked_sub(1);
     let deeper = deeper.ok_or_else(|| TraceError::unknown("it is a text inside a text"))?;
@@ -79,7 +79,7 @@ fn read_list(
     if is(is_chunk) {
         return Err(TraceError::new(CHUNKS));
     }
-    // These three read a list as a whole.
+    // These three formats read a list as a whole.
     if is(logs::is_record) && !is(|item| spans::is_span(item) && !logs::is_record(item)) {
         return logs::read(builder, Value::Array(items));
     }
@@ -94,7 +94,7 @@ fn read_list(
         inspect::read_events(builder, items);
         return Ok(());
     }
-    // A wrapper may be the only item of a list.
+    // A list may consist of a single wrapper.
     if let ([Value::Object(only)], Some(deeper)) = (items.as_mut_slice(), wrappers.checked_sub(1))
         && is_wrapper(only)
     {
@@ -106,7 +106,7 @@ fn read_list(
         let read_turn = |builder: &mut Builder, turn| read_object(builder, turn, deeper);
         return turns::read(builder, items, read_turn);
     }
-    // The answers of a conversation's models, one after the other.
+    // The answers of the models in a conversation, one after the other.
     if let Some(deeper) = wrappers.checked_sub(1)
         && !items.is_empty()
         && items.iter().all(|item| item.as_object().is_some_and(is_answer))
@@ -114,7 +114,7 @@ fn read_list(
         let mut conversation = Conversation::default();
         let around = builder.outcome.take();
         for answer in items.into_iter().filter_map(object) {
-            // The last one says how the run ended.
+            // The last answer says how the run ended.
             builder.outcome = None;
             read_exchange(builder, &mut conversation, answer, deeper)?;
         }
@@ -142,7 +142,7 @@ fn object(value: Value) -> Option<Object> {
     }
 }
 
-/// Reads what a model was asked, which repeats what was asked and answered before, and what it answered.
+/// Reads a model's input, which repeats the conversation so far, and its answer.
 fn read_exchange(
     builder: &mut Builder,
     conversation: &mut Conversation,
@@ -150,7 +150,7 @@ fn read_exchange(
     deeper: usize,
 ) -> Result<(), TraceError> {
     if let Some(asked) = asked(&mut answer) {
-        // What refers to the answer before it repeats nothing.
+        // An input that refers to the previous answer does not repeat it.
         match word(&answer, "previous_response_id") {
             Some(_) => conversation.add(builder, asked),
             None => conversation.read(builder, asked),
@@ -163,14 +163,14 @@ fn read_exchange(
     read
 }
 
-/// What a model was asked, beside its answer. Google's clients that call functions themselves have it with these calls.
+/// A model's input, next to its answer. Google's clients that call functions themselves include these calls in it.
 fn asked(answer: &mut Object) -> Option<Vec<Value>> {
     let keys = ["automatic_function_calling_history", "automaticFunctionCallingHistory"];
     let asked = list(answer, &["messages", "contents", "input"]);
     list(answer, &keys).filter(|history| !history.is_empty()).or(asked)
 }
 
-/// The messages and items that a model answered with.
+/// The messages and items of a model's answer.
 fn answered(answer: &Object) -> impl Iterator<Item = &Object> {
     let first = |key| answer.get(key).and_then(|answers: &Value| answers.get(0));
     let of_chat = first("choices").and_then(|choice| choice.get("message"));
@@ -179,7 +179,7 @@ fn answered(answer: &Object) -> impl Iterator<Item = &Object> {
     items.chain(of_chat).chain(of_google).filter_map(Value::as_object)
 }
 
-/// Whether an object is what an API answered, as a whole.
+/// Whether an object is a complete answer of an API.
 fn is_answer(object: &Object) -> bool {
     let filled =
         |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
@@ -188,7 +188,7 @@ fn is_answer(object: &Object) -> bool {
     !is_item(object) && (is_answer || blocked(object).is_some())
 }
 
-/// Whether the only item of a list is not an item, but holds the items.
+/// Whether the only item of a list is not an item, but contains the items.
 fn is_wrapper(object: &Object) -> bool {
     let lists = ["messages", "choices", "candidates", "contents", "samples"];
     let filled =
@@ -197,8 +197,8 @@ fn is_wrapper(object: &Object) -> bool {
         && (lists.iter().any(filled) || atif::is_trajectory(object) || inspect::is_sample(object))
 }
 
-/// In a list of bare calls, one that has no arguments is a name alone. A list of names alone is one, too, if there is nothing
-/// in it but what calls have.
+/// In a list of bare calls, a name alone is a call without arguments. A list of names alone is such a list too, if its
+/// objects have only the keys of calls.
 fn name_calls(items: &mut [Value]) {
     let others = ["role", "type", "event", "content", "parts", "message"];
     let is_named = |object: &Object| {
@@ -288,7 +288,7 @@ fn read_object(
         return Err(TraceError::unknown("it is wrapped too deep"));
     };
     if !is_one && has_answer(&object) {
-        // What a model was asked stands beside what it answered.
+        // A model's input is next to its answer.
         if let Some(asked) = asked(&mut object) {
             read_list(builder, asked, deeper)?;
         }
@@ -311,7 +311,7 @@ fn read_object(
     match inner_list(&object) {
         Some(key) if !is_one => {
             let beside = beside::calls(&object, key);
-            // The Responses API and OpenAI's agents keep what was asked beside what was answered.
+            // The Responses API and OpenAI's agents SDK keep the input next to the answer.
             if matches!(key, "output" | "new_items")
                 && let Some(asked) = list(&mut object, &["input"])
             {
@@ -333,7 +333,7 @@ fn read_object(
             beside::check(builder, key, beside)
         }
         _ => match if is_one { None } else { list(&mut object, &["input"]) } {
-            // A request of the Responses API, without its answer.
+            // A request of the Responses API, without an answer.
             Some(asked) => read_list(builder, asked, deeper),
             None => read_list(builder, vec![Value::Object(object)], 0),
         },
@@ -348,7 +348,7 @@ fn live_calls(object: &mut Object) -> Option<Vec<Value>> {
     }
 }
 
-/// Reads an answer of OpenAI's chat or Google's models: the first of those that stand side by side.
+/// Reads an answer of OpenAI's chat or Google's models: the first of the alternatives.
 fn read_answers(
     builder: &mut Builder,
     object: &Object,
@@ -375,7 +375,7 @@ fn read_answer(builder: &mut Builder, mut answer: Object) -> Result<(), TraceErr
     }
     match (message, reason) {
         (Some(message), _) => read_list(builder, vec![message], 0),
-        // An answer that was blocked has no content, or an empty one.
+        // A blocked answer has no content, or an empty one.
         (None, Some(reason)) => {
             builder.cut_off = fields::cut_off(&reason);
             Ok(())
@@ -399,19 +399,18 @@ fn is_chunk(object: &Object) -> bool {
         || choices.is_some_and(|choices| choices.iter().any(is_piece))
 }
 
-/// Why Google's models were not given what they were asked.
+/// Why Google's models did not get their input.
 fn blocked(object: &Object) -> Option<&str> {
     let places = [("promptFeedback", "blockReason"), ("prompt_feedback", "block_reason")];
     places.iter().find_map(|(key, reason)| word(object.get(*key)?.as_object()?, reason))
 }
 
-/// What the run consumed in all, if what is around its steps says so.
+/// The usage of the whole run, if what surrounds its steps states it.
 fn total_usage(object: &Object) -> Option<Usage> {
     ["totalUsage", "total_usage"].iter().find_map(|key| fields::usage(object.get(*key)))
 }
 
-/// Whether an object has what a model answered, in one of the shapes in which a request may stand
-/// beside it.
+/// Whether an object has a model's answer, in one of the formats that may have a request next to it.
 fn has_answer(object: &Object) -> bool {
     let lists = |object: &Object, keys: &[&str]| {
         keys.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
@@ -425,8 +424,8 @@ fn has_answer(object: &Object) -> bool {
         })
 }
 
-/// The key under which a wrapper has its steps: the first of a list that is not empty, or else the
-/// first of an empty one.
+/// The key under which a wrapper has its steps: the first one with a list that is not empty, or else the first one with
+/// an empty list.
 fn inner_list(object: &Object) -> Option<&'static str> {
     let holds = |key: &&str| match object.get(*key) {
         Some(Value::Array(items)) => Some(!items.is_empty()),
@@ -434,13 +433,13 @@ fn inner_list(object: &Object) -> Option<&'static str> {
         _ => None,
     };
     let filled = LISTS.into_iter().find(|key| holds(key) == Some(true));
-    // Where another list has something, the empty one is not where the steps are.
+    // If another list has items, the empty one is not where the steps are.
     let is_empty =
         || !object.iter().any(|(key, value)| is_filled(value) && !BESIDE.contains(&key.as_str()));
     filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some() && is_empty()))
 }
 
-/// Lists of objects that stand beside steps.
+/// Keys of lists of objects next to steps.
 const BESIDE: [&str; 6] =
     ["scores", "warnings", "sources", "files", "attachments", "tool_definitions"];
 
@@ -448,8 +447,7 @@ fn is_filled(value: &Value) -> bool {
     value.as_array().is_some_and(|found| found.iter().any(Value::is_object))
 }
 
-/// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap
-/// such lists.
+/// The list of step dictionaries in a document: the document itself, or under one of the keys that wrap such lists.
 pub(super) fn raw_steps(document: &Value) -> Option<&[Value]> {
     let mut here = document;
     for _ in 0..=WRAPPERS {

@@ -1,12 +1,12 @@
-//! Which calls the messages of a conversation reported before, so that each counts once. It reads no message.
+//! Remembers which calls the messages of a conversation have already reported, so that each counts once. It reads no
+//! message.
 
 use std::collections::BTreeMap;
 
-/// The ids of the calls that messages reported. A repeated message may be written in another way, but
-/// it keeps the ids.
+/// The ids of the calls that messages reported. A repeated message may be written differently, but it keeps the ids.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The list of messages that had a call first.
+    /// The index of the list of messages that first contained each call.
     first: BTreeMap<String, usize>,
     lists: usize,
     reading: Reading,
@@ -18,9 +18,9 @@ pub(super) enum Reading {
     /// No messages of a conversation.
     #[default]
     Other,
-    /// Messages that nothing had before.
+    /// Messages that no earlier list contained.
     New,
-    /// Messages that an earlier list may have had.
+    /// Messages that an earlier list may have contained.
     Repeated,
 }
 
@@ -34,7 +34,7 @@ impl Calls {
         self.reading = Reading::Other;
     }
 
-    /// Whether this is a call that an earlier list had. Within one list, an id may be reused.
+    /// Whether an earlier list contained this call. Within one list, an id may be reused.
     pub(super) fn has(&mut self, id: &str) -> bool {
         if self.reading == Reading::Other {
             return false;

@@ -1,17 +1,18 @@
-//! Calls, sub-agents and skills that a stream of events names by the ids of their calls: which of them it names again, in the
-//! same words or as what a tool call stands for. It reads no event.
+//! Recognizes calls, sub-agents and skills that a stream of events names again, by the ids of their calls: in the same
+//! words, or as what a tool call stands for. It reads no event.
 
 use serde_json::{Map, Value};
 
 use crate::builder::{Builder, CallResult, PARALLEL};
 use crate::step::{StepKind, SubAgentCall, ToolCall};
 
-/// The name of a sub-agent that the trace does not name.
+/// The name of a sub-agent that the trace leaves unnamed.
 pub(super) const UNKNOWN: &str = "unknown";
 
 impl Builder {
-    /// A call that an event reports. With the id, the tool and the arguments of an earlier one it is that one: one more event,
-    /// and no other call. Ids are used again, so that another tool or other arguments are another call.
+    /// Adds a call that an event reports. If it has the id, the tool and the arguments of an earlier call, it is that
+    /// call: one more event, but not another call. Ids are reused, so another tool or other arguments make another
+    /// call.
     pub(super) fn call_of_event(&mut self, mut call: ToolCall) {
         if call.arguments.is_null() {
             call.arguments = Value::Object(Map::new());
@@ -35,8 +36,8 @@ impl Builder {
         })
     }
 
-    /// A sub-agent that an event reports. With the id of an earlier one or of a tool call that stands for one, and the same
-    /// name or none, it is that one.
+    /// Adds a sub-agent that an event reports. If it has the id of an earlier one, or of a tool call that stands for
+    /// one, and the same name or none, it is that one.
     pub(super) fn agent_of_event(&mut self, call: SubAgentCall) {
         let known = call.id.as_ref().and_then(|id| self.known.agents.get(id).copied());
         if let Some(StepKind::SubAgent(agent)) = known.and_then(|step| self.kind_mut(step))
@@ -44,7 +45,7 @@ impl Builder {
         {
             agent.id = agent.id.take().or(call.id);
             agent.remote_url = agent.remote_url.take().or(call.remote_url);
-            // The tool call has made the event.
+            // The tool call already made the event.
             let is_counted = agent.call.is_some();
             if !is_counted {
                 self.event("subagent.called");
@@ -58,10 +59,10 @@ impl Builder {
         }
     }
 
-    /// The end of a sub-agent, which its id names.
+    /// Ends a sub-agent, which its id names.
     pub(super) fn agent_ended(&mut self, id: Option<&str>, result: CallResult) {
         let known = id.and_then(|id| self.known.agents.get(id).copied());
-        // The result of the tool call has made the event.
+        // The result of the tool call already made the event.
         if !known.is_some_and(|agent| self.has_answered(agent)) {
             self.event("subagent.completed");
         }
@@ -78,7 +79,7 @@ impl Builder {
         }
     }
 
-    /// Whether a tool call made by a sub-agent has its result.
+    /// Whether the tool call that stands for a sub-agent has its result.
     fn has_answered(&self, agent: usize) -> bool {
         let Some(StepKind::SubAgent(agent)) = self.steps.get(agent).map(|step| &step.kind) else {
             return false;
@@ -87,8 +88,8 @@ impl Builder {
         matches!(call, Some(StepKind::ToolCall(call)) if call.result.is_some())
     }
 
-    /// A skill that an event reports. With the id of an earlier one or of a tool call that stands for one, and the same name, it
-    /// is that one.
+    /// Adds a skill that an event reports. If it has the id of an earlier one, or of a tool call that stands for one,
+    /// and the same name, it is that one.
     pub(super) fn skill_of_event(&mut self, id: Option<String>, skill: String) {
         let known = id.as_ref().and_then(|id| self.known.skills.get(id).copied());
         if let Some(StepKind::SkillLoad { skill: loaded, call }) =

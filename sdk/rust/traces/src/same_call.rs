@@ -1,5 +1,5 @@
-//! Whether two calls in spans are one: that of a tool's client and that of its server, and what a model asked for and what
-//! was done. Reads no span.
+//! Decides whether two calls in spans are one: that of a tool's client and that of its server, or a model's request and
+//! its execution. It reads no span.
 
 use scorebox_sdk::equal;
 
@@ -7,21 +7,21 @@ use crate::builder::Builder;
 use crate::calls::has_no_arguments;
 use crate::step::{Status, StepKind, ToolCall};
 
-/// With how many calls a model's call is compared.
+/// How many executed calls a model's call is compared with.
 const COMPARED: usize = 128;
 
-/// A call in a span, as far as it is known before it is a step.
+/// A call in a span, as far as it is known before it becomes a step.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
     pub call: ToolCall,
-    /// It is of a format that writes each call once, so that a tool inside itself called itself.
+    /// Whether its format writes each call once, so that a tool inside itself called itself.
     pub once: bool,
-    /// A model was asked between it and the call around it.
+    /// Whether a model was called between it and the enclosing call.
     pub thought: bool,
 }
 
 impl Reported {
-    /// Whether it may be the same call as the one around it, which a client and its server both report. Their arguments
+    /// Whether it may be the same call as the enclosing one, which a client and its server both report. Their arguments
     /// are not compared.
     pub(super) fn may_be(&self, around: &ToolCall) -> bool {
         let id = self.call.id.as_deref();
@@ -32,7 +32,7 @@ impl Reported {
             }
     }
 
-    /// Whether nothing else says that it is another call than the one around it, which may be it.
+    /// Whether nothing shows that it differs from the enclosing call, which it may be the same as.
     pub(super) fn is(&self, around: &ToolCall) -> bool {
         let call = &self.call;
         let failed = |call: &ToolCall| call.stated_status == Status::Failed;
@@ -46,7 +46,7 @@ impl Reported {
     }
 }
 
-/// Gives a call the arguments that only the same call elsewhere has.
+/// Adds the arguments to a call if only the same call elsewhere has them.
 pub(super) fn complete(call: &mut ToolCall, other: ToolCall) {
     if has_no_arguments(call) && !has_no_arguments(&other) {
         call.arguments = other.arguments;
@@ -54,7 +54,7 @@ pub(super) fn complete(call: &mut ToolCall, other: ToolCall) {
     }
 }
 
-/// The first of these steps that is what a model asked for with this call: of its tool and its arguments, if not both have ids.
+/// The first of these steps that is the execution of a model's call: the same tool and arguments, if not both have ids.
 pub(super) fn done(
     builder: &Builder,
     steps: impl Iterator<Item = usize>,

@@ -1,5 +1,5 @@
-//! Finds spans that describe the same request to a model as a span around or inside them, because two libraries watched it:
-//! a framework's and the model client's. Reads nothing else of a span.
+//! Finds spans that describe the same model request as an enclosing span, because two libraries recorded it: a
+//! framework's and the model client's. It reads nothing else of a span.
 
 use crate::fields::{Object, has, word};
 use crate::span_usage::usage;
@@ -8,8 +8,8 @@ use crate::spans::{ANCESTORS, Span};
 /// Keys of a model's answer. In the older ones, an index follows.
 const ANSWERS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion.", "llm.output_messages."];
 
-/// The spans to leave out so that each request counts once: the outer one of two that describe the same request, or the inner
-/// one if only the outer one has the model's answer.
+/// The spans to leave out so that each request counts once: the outer one of two that describe the same request, or the
+/// inner one if only the outer one has the model's answer.
 pub(super) fn counted_elsewhere(
     spans: &[Span],
     parents: &[Option<usize>],
@@ -26,7 +26,7 @@ pub(super) fn counted_elsewhere(
         .collect()
 }
 
-/// The closest span of a model around a span.
+/// The closest enclosing model span.
 fn model_around(
     parents: &[Option<usize>],
     span: usize,

@@ -1,5 +1,5 @@
-//! Finds the messages that a span holds: in its attributes, under numbered keys, in its events.
-//! What a span means is known elsewhere.
+//! Finds the messages in a span: in its attributes, under numbered keys, in its events. What a span means is decided
+//! elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::fields::{Object, list, take, word};
 use crate::spans::{any_value, attributes};
 
-/// A list that attributes hold as it is, or as the text of it.
+/// A list in attributes, as it is or as text.
 pub(super) fn messages(attributes: &mut Object, key: &str) -> Vec<Value> {
     match attributes.remove(key).map(parsed) {
         Some(Value::Array(items)) => items,
@@ -18,7 +18,7 @@ pub(super) fn messages(attributes: &mut Object, key: &str) -> Vec<Value> {
     }
 }
 
-/// The value that a text holds, if it looks like an object or a list.
+/// The value that a text contains, if it looks like an object or a list.
 pub(super) fn parsed(value: Value) -> Value {
     match &value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
@@ -97,7 +97,7 @@ pub(super) fn of_openinference(attributes: &mut Object, prefix: &str) -> Vec<Val
         }
     }
     let message = |(mut message, calls): (Object, BTreeMap<usize, Object>)| {
-        // A text in parts has a key for each of them.
+        // A text in parts has a key for each part.
         if !message.contains_key("content") {
             let texts = message.iter().filter(|(key, _)| key.ends_with(".message_content.text"));
             let texts: Vec<_> = texts.filter_map(|(_, text)| text.as_str()).collect();
@@ -108,7 +108,7 @@ pub(super) fn of_openinference(attributes: &mut Object, prefix: &str) -> Vec<Val
             let calls = calls.into_values().map(Value::Object).collect();
             message.insert("tool_calls".to_owned(), calls);
         }
-        // The first way in which OpenAI's models called functions.
+        // The older form in which OpenAI's models called functions.
         let name = take(&mut message, &["function_call_name"]).filter(|name| name != "");
         if let Some(name) = name {
             let arguments = take(&mut message, &["function_call_arguments_json"]);
@@ -120,7 +120,7 @@ pub(super) fn of_openinference(attributes: &mut Object, prefix: &str) -> Vec<Val
     found.into_values().map(message).collect()
 }
 
-/// The name of an event: its own, or as log records have it, also among the attributes.
+/// The name of an event: its own or, in log records, among the attributes too.
 pub(super) fn event_name(event: &Object) -> Option<&str> {
     let own = ["event_name", "eventName", "name"].iter().find_map(|key| word(event, key));
     own.filter(|name| !name.is_empty()).or_else(|| match event.get("attributes")? {
@@ -133,13 +133,13 @@ pub(super) fn event_name(event: &Object) -> Option<&str> {
     })
 }
 
-/// Whether this is the name of an event that holds messages.
+/// Whether this is the name of an event that contains messages.
 pub(super) fn is_message_event(name: &str) -> bool {
     matches!(name, "gen_ai.choice" | "gen_ai.client.inference.operation.details")
         || name.starts_with("gen_ai.") && name.ends_with(".message")
 }
 
-/// Messages that stand in a span's events, as the first versions of the conventions had them.
+/// The messages in a span's events, as the first versions of the conventions had them.
 pub(super) fn from_event(mut event: Object, asked: &mut Vec<Value>, said: &mut Vec<Value>) {
     let name = event_name(&event).unwrap_or_default().to_owned();
     let mut attributes = attributes(take(&mut event, &["attributes"]));

@@ -1,11 +1,11 @@
-//! Tokens and cost that a span states. What they are added up to is known elsewhere.
+//! Reads the tokens and the cost that a span states. They are added up elsewhere.
 
 use scorebox_sdk::Usage;
 use serde_json::json;
 
 use crate::fields::{self, Object};
 
-/// Tokens and cost of a span, in the keys of OpenTelemetry, today's and older ones, OpenInference and
+/// Tokens and cost of a span, under the current and older keys of OpenTelemetry, and those of OpenInference and
 /// OpenLLMetry.
 pub(super) fn usage(attributes: &Object) -> Option<Usage> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).cloned();

@@ -1,12 +1,12 @@
-//! Reads OpenTelemetry spans: finds them in what an exporter wrote, and turns each into one shape.
-//! What they mean is known elsewhere.
+//! Reads OpenTelemetry spans: finds them in what an exporter wrote, and converts each into one form. What they mean is
+//! decided elsewhere.
 
 use serde_json::{Map, Value};
 
 use crate::fields::{self, Object, has, id, list, take, text, word};
 use crate::times::{Time, Unit};
 
-/// How many ancestors of a span are searched. Parents may form a circle.
+/// How many ancestors of a span are visited, because parents may form a circle.
 pub(super) const ANCESTORS: i32 = 64;
 
 /// One span.
@@ -19,7 +19,7 @@ pub(super) struct Span {
     /// The span that encloses it in the document, if spans are nested.
     pub inside: Option<usize>,
     pub name: String,
-    /// What kind of step it is, in the words of a format other than OpenTelemetry's.
+    /// The kind of step, in the terms of a format other than OpenTelemetry.
     pub kind: Option<String>,
     pub start: Option<Time>,
     pub end: Option<Time>,
@@ -29,7 +29,7 @@ pub(super) struct Span {
     pub error: Option<String>,
 }
 
-/// Whether an object is a span, or holds spans as an exporter writes them.
+/// Whether an object is a span, or contains spans as an exporter writes them.
 pub(super) fn is_span(object: &Object) -> bool {
     let attributes = object.get("attributes").is_some_and(|a| a.is_object() || a.is_array());
     let ids = ["spanId", "span_id", "context", "traceId", "trace_id", "startTimeUnixNano"];
@@ -40,7 +40,7 @@ pub(super) fn is_span(object: &Object) -> bool {
         || attributes && object.get("attributes").is_some_and(names_gen_ai)
 }
 
-/// Whether an object is the attributes of a span themselves.
+/// Whether an object is itself the attributes of a span.
 fn is_attributes(object: &Object) -> bool {
     object.keys().any(|key| key.starts_with("gen_ai."))
 }
@@ -56,7 +56,7 @@ fn names_gen_ai(attributes: &Value) -> bool {
     }
 }
 
-/// All spans of a value, in the order in which they stand there.
+/// Collects all spans of a value, in the order of the document.
 pub(super) fn collect(value: Value, inside: Option<usize>, into: &mut Vec<Span>) {
     match value {
         Value::Array(items) => items.into_iter().for_each(|item| collect(item, inside, into)),
@@ -87,7 +87,7 @@ const LISTS: [&str; 8] = [
     "traces",
 ];
 
-/// What the numbers under the keys of a span's times count.
+/// The units of the numbers under the keys of a span's times.
 const UNITS: [Unit; 5] =
     [Unit::Nanoseconds, Unit::Nanoseconds, Unit::BySize, Unit::BySize, Unit::Milliseconds];
 
@@ -142,7 +142,7 @@ fn failure(object: &mut Object, attributes: &Object) -> Option<String> {
         ),
         status => (status, None),
     };
-    // Phoenix has both beside the name of the span.
+    // Phoenix has both next to the name of the span.
     let code = code.or_else(|| take(object, &codes));
     let message = message.or_else(|| text(object, &["status_message", "statusMessage"]));
     let failed = match code {
@@ -163,7 +163,7 @@ fn failure(object: &mut Object, attributes: &Object) -> Option<String> {
     }
 }
 
-/// Attributes as an object, from OTLP's list of keys with typed values too.
+/// Attributes as an object; also converts OTLP's list of keys with typed values.
 pub(super) fn attributes(value: Option<Value>) -> Object {
     match value {
         Some(Value::Object(object)) => object,
@@ -182,7 +182,7 @@ pub(super) fn attributes(value: Option<Value>) -> Object {
     }
 }
 
-/// OTLP's `AnyValue`. JSON is nested at most 127 deep, and so is this.
+/// Converts OTLP's `AnyValue`. It recurses at most 127 levels, the limit of JSON.
 pub(super) fn any_value(value: Option<Value>) -> Value {
     let Some(Value::Object(mut object)) = value else {
         return value.unwrap_or_default();
@@ -190,7 +190,7 @@ pub(super) fn any_value(value: Option<Value>) -> Value {
     let keys = ["stringValue", "boolValue", "intValue", "doubleValue", "bytesValue"];
     let snake = ["string_value", "bool_value", "int_value", "double_value", "bytes_value"];
     let keys_of_integers = ["intValue", "int_value"];
-    // 64-bit integers are text in JSON.
+    // 64-bit integers are texts in JSON.
     if let Some(Value::String(digits)) = keys_of_integers.iter().find_map(|key| object.get(*key))
         && let Ok(number) = digits.parse::<i64>()
     {

@@ -1,4 +1,4 @@
-//! What a trace is made of. Nothing here reads JSON or judges.
+//! What a trace consists of. Nothing here reads JSON or judges.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub struct Step {
     pub start_ms: Option<f64>,
     /// How long it took, in milliseconds, if the trace says so.
     pub duration_ms: Option<f64>,
-    /// Tokens and cost, if the trace says so: at the first step of a model's answer.
+    /// Tokens and cost, if the trace states them: at the first step of a model's answer.
     pub usage: Option<Usage>,
 }
 
@@ -34,9 +34,9 @@ pub struct Step {
 pub enum StepKind {
     /// A message.
     Message {
-        /// Who.
+        /// Who said it.
         role: Role,
-        /// What, without tool calls and reasoning.
+        /// The text, without tool calls and reasoning.
         text: String,
     },
     /// The model's thinking, if it was recorded.
@@ -55,14 +55,14 @@ pub enum StepKind {
         /// The tool call that loaded it: an index into the steps.
         call: Option<usize>,
     },
-    /// The run asks a person for something: an answer, or leave to act.
+    /// The run asks a person for an answer or for permission.
     InputRequest(InputRequest),
     /// An error that is not a tool's result.
     Error {
         /// What went wrong.
         message: String,
     },
-    /// Something that the trace names and that no other kind fits.
+    /// Something that the trace names and that fits no other kind.
     Other {
         /// What the trace calls it.
         name: String,
@@ -85,7 +85,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role that a trace's word means, whatever its case.
+    /// The role that a trace's word means, in any case.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
@@ -97,7 +97,7 @@ impl Role {
         }
     }
 
-    /// The role in a word.
+    /// The role as a word.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -128,7 +128,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status in a word.
+    /// The status as a word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -144,35 +144,31 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// What results refer to it by. Traces reuse ids: it need not be the only one.
+    /// The id by which results refer to it. Traces reuse ids, so it may not be unique.
     pub id: Option<String>,
     /// The tool, as the trace names it; `unknown` for a result that belongs to no call.
     pub name: String,
-    /// The arguments; an empty object if the trace names none. If they should be JSON and are
-    /// not, the text.
+    /// The arguments; an empty object if the trace states none. The text if they should be JSON and are not.
     pub arguments: Value,
     /// Why the arguments are not JSON.
     pub arguments_error: Option<String>,
     /// What the tool answered; `None` if the trace has no result.
     pub result: Option<Value>,
-    /// How it ended, only if the trace itself says so: most formats mark no failures. See
-    /// [`status`](Self::status).
+    /// How it ended, only as the trace itself states: most formats do not mark failures. See [`status`](Self::status).
     pub stated_status: Status,
-    /// What went wrong, if the trace states it beside the result.
+    /// What went wrong, if the trace states it next to the result.
     pub error: Option<String>,
-    /// This is a result that belongs to no call: what was called, and with what, is not known.
+    /// Whether this is a result that belongs to no call: the tool and the arguments are then not known.
     pub is_orphan: bool,
-    /// What the tool does, if the trace itself says it in one of the words of
-    /// [`ToolCall::canonical_name`].
+    /// What the tool does, if the trace itself states it with one of the words of [`ToolCall::canonical_name`].
     pub kind: Option<&'static str>,
 }
 
 impl ToolCall {
-    /// How the call ended: what the trace states or, if it states nothing, what the result shows.
-    /// A result reports a failure if it is text that begins as an error message does (`Error: …`,
-    /// `Error executing …`, a traceback), an object with an `error`, `isError: true`, `success: false`
-    /// or a `status` that says so, or if it has an exit code other than 0, which a text has in its
-    /// first line.
+    /// How the call ended: what the trace states or, if it states nothing, what the result shows. A result reports a
+    /// failure if it is a text that begins like an error message (`Error: …`, `Error executing …`, a traceback), an
+    /// object with an `error`, `isError: true`, `success: false` or a `status` that says so, or if it has an exit code
+    /// other than 0 (in a text, on the first line).
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.stated_status, &self.result) {
@@ -182,13 +178,13 @@ impl ToolCall {
         }
     }
 
-    /// The exit code that the result has, for calls that run a command.
+    /// The exit code in the result of a call that runs a command.
     #[must_use]
     pub fn exit_code(&self) -> Option<i64> {
         names::exit_code(self.result.as_ref()?)
     }
 
-    /// What the result says in words, or why there is none.
+    /// The result in words, or why there is none.
     #[must_use]
     pub fn result_text(&self) -> Option<Cow<'_, str>> {
         if let Some(error) = &self.error {
@@ -197,22 +193,21 @@ impl ToolCall {
         self.result.as_ref().filter(|result| !result.is_null()).map(names::words)
     }
 
-    /// What the tool does, in a word that is the same for every agent: `shell`, `file_read`,
-    /// `file_write`, `file_edit`, `web_fetch`, `web_search`, `glob`, `grep`, `list_dir`,
-    /// `agent_task`. None for every other tool.
+    /// What the tool does, in a word that is the same for every agent: `shell`, `file_read`, `file_write`, `file_edit`,
+    /// `web_fetch`, `web_search`, `glob`, `grep`, `list_dir`, `agent_task`. `None` for every other tool.
     #[must_use]
     pub fn canonical_name(&self) -> Option<&'static str> {
         self.kind.or_else(|| names::canonical(&self.name))
     }
 
-    /// Whether this is a call of the tool `name`: its own name, or its canonical one.
+    /// Whether this is a call of the tool `name`, by its own name or its canonical one.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name == name || self.canonical_name() == Some(name)
     }
 
-    /// Whether the tool is the one that a text names, as in [`ToolCall::is`], or one in whose own
-    /// name a regular expression matches.
+    /// Whether the tool is the one that a text names, as in [`ToolCall::is`], or a regular expression matches in its
+    /// own name.
     #[must_use]
     pub fn is_named(&self, pattern: &TextPattern) -> bool {
         match pattern {
@@ -226,24 +221,24 @@ impl ToolCall {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SubAgentCall {
-    /// What its result refers to it by.
+    /// The id by which its result refers to it.
     pub id: Option<String>,
     /// The agent's name.
     pub name: String,
-    /// Where the agent runs, if elsewhere.
+    /// Where the agent runs, if remotely.
     pub remote_url: Option<String>,
-    /// What it was asked, if the trace says so.
+    /// Its input, if the trace states it.
     pub input: Option<Value>,
     /// What it answered; `None` if the trace has no result.
     pub result: Option<Value>,
-    /// How it ended, only if the trace itself says so; see [`Trace::ending_of`](crate::Trace::ending_of). An agent that
-    /// a tool call started has its result there.
+    /// How it ended, only as the trace itself states; see [`Trace::ending_of`](crate::Trace::ending_of). If a tool call
+    /// started the agent, the result is in that call.
     pub status: Status,
     /// What went wrong, if the trace states it.
     pub error: Option<String>,
-    /// The tool call that it was made by: an index into the steps.
+    /// The tool call that started it: an index into the steps.
     pub call: Option<usize>,
-    /// This is the run's own agent, which nothing in the trace called.
+    /// Whether this is the run's own agent, which nothing in the trace called.
     pub is_root: bool,
 }
 
@@ -251,15 +246,15 @@ pub struct SubAgentCall {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct InputRequest {
-    /// What answers refer to it by.
+    /// The id by which answers refer to it.
     pub id: Option<String>,
     /// The question.
     pub prompt: Option<String>,
-    /// What leave is asked for, such as a tool's name.
+    /// The action that needs permission, such as a tool's name.
     pub action: Option<String>,
 }
 
-/// One message of the run, or one answer of a tool: what the steps came from.
+/// One message of the run, or one tool result: the source of the steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Turn {
@@ -273,11 +268,11 @@ pub struct Turn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// `message`, `thinking`, `action.called`, `action.result`, `subagent.called`,
-    /// `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`, `compaction`,
-    /// `error`; or what the trace calls it, if it is something else.
+    /// `message`, `thinking`, `action.called`, `action.result`, `subagent.called`, `subagent.completed`,
+    /// `skill.loaded`, `input.requested`, `input.answered`, `compaction`, `error`; or the trace's own name for anything
+    /// else.
     pub name: Cow<'static, str>,
-    /// What the trace itself calls the item that it comes from: its `type`, `event` or `role`. Only the first event of an
+    /// The trace's own name for the item that it comes from: its `type`, `event` or `role`. Only the first event of an
     /// item has it.
     pub raw_name: Option<String>,
 }
@@ -298,13 +293,13 @@ impl Event {
         "error",
     ];
 
-    /// Whether it goes by this name: the common one, or the trace's own.
+    /// Whether it has this name: the common one, or the trace's own.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name == name || self.raw_name.as_deref() == Some(name)
     }
 
-    /// As [`Event::is`], or a regular expression matches in one of the two.
+    /// As [`Event::is`], or whether a regular expression matches in one of the two names.
     #[must_use]
     pub fn is_named(&self, pattern: &TextPattern) -> bool {
         pattern.is(&self.name) || self.raw_name.as_deref().is_some_and(|name| pattern.is(name))
@@ -315,14 +310,14 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It came to its end.
+    /// It ended normally.
     Completed,
-    /// It broke off, with the reason if there is one.
+    /// It ended early, with the reason if there is one.
     Failed(Option<String>),
     /// It waits for a person.
     Waiting,
-    /// It has not ended, in the trace's word.
+    /// It has not ended; the trace's word for that.
     Unfinished(String),
-    /// The trace has a word for it that is not known.
+    /// The trace has a word for it that is not known; the word.
     Unknown(String),
 }

@@ -11,7 +11,7 @@ use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
 use crate::{names, parts, times};
 use scorebox_sdk::Usage;
 
-/// Whether the type is one of niceeval's events, other than `message`.
+/// Whether the type is that of one of niceeval's events, other than `message`.
 pub(super) fn is_event(kind: &str) -> bool {
     matches!(
         kind,
@@ -49,7 +49,7 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             match word(&operation, "kind") {
                 Some("subagent") => sub_agent(builder, operation),
                 _ if fields::has(&operation, &["name", "tool"]) => called(builder, operation),
-                // An operation that is not a tool's.
+                // An operation that is not a tool call.
                 _ => builder.event(kind.to_owned()),
             }
         }
@@ -88,7 +88,7 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
 const IDS: [&str; 3] = ["callId", "operationId", "id"];
 
 fn called(builder: &mut Builder, mut event: Object) {
-    // niceeval's `tool` is the common word for what the agent calls `name`.
+    // niceeval's `tool` is the common word for the tool that the agent calls `name`.
     let kind = word(&event, "tool").and_then(names::common);
     let Some(name) = text(&mut event, &["name", "tool"]) else {
         return builder.refuse(format!("a tool call in it {}", fields::keys(&event)));
@@ -129,7 +129,7 @@ pub(super) fn is_transcript_line(kind: &str, line: &Object) -> bool {
     match kind {
         "user" | "assistant" => line.get("message").is_some_and(Value::is_object),
         "system" => fields::has(line, &["subtype", "sessionId", "session_id"]),
-        // Gemini CLI's has a status, with an error or what the run consumed.
+        // Gemini CLI's result has a status, with an error or the run's usage.
         "result" => {
             fields::has(line, &["subtype", "is_error", "session_id", "stats"])
                 || word(line, "status") == Some("error")
@@ -189,7 +189,7 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
     }
 }
 
-/// Whether the result that stands beside a message says that the call was refused.
+/// Whether the result next to a message says that the call was refused.
 fn is_rejection(result: &str) -> bool {
     result == "User rejected tool use"
         || result.starts_with("Error: ") && parts::says_rejected(result)

@@ -1,23 +1,24 @@
-//! Points in time, as formats write them: dates with times, and numbers in some unit since 1970. Where one stands is known
-//! elsewhere.
+//! Points in time, as formats write them: dates with times, and numbers in some unit since 1970. Where they are in a
+//! trace is known elsewhere.
 
 use serde_json::Value;
 
-/// A point in time, in nanoseconds since 1970. Doubles of milliseconds would lose the order of what is close together.
+/// A point in time, in nanoseconds since 1970. Milliseconds as doubles would lose the order of events that are close
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Time(pub i64);
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unit {
     Nanoseconds,
     Milliseconds,
-    /// Seconds, milliseconds, microseconds or nanoseconds, whichever its size makes a date of our age.
+    /// Seconds, milliseconds, microseconds or nanoseconds, whichever gives a date of our time.
     BySize,
 }
 
 impl Unit {
-    /// How many nanoseconds it has.
+    /// Converts a number of this unit to nanoseconds.
     fn nanoseconds(self, number: f64) -> i64 {
         match (self, number.abs()) {
             (Self::Nanoseconds, _) => 1,
@@ -31,7 +32,7 @@ impl Unit {
 }
 
 impl Time {
-    /// A date and time as a text, or a number of this unit, which may be a text, too.
+    /// Reads a date and time as text, or a number of this unit, which may also be text.
     #[inline(never)]
     pub(super) fn read(value: Option<&Value>, unit: Unit) -> Option<Self> {
         let value = value?;
@@ -46,19 +47,19 @@ impl Time {
         }
     }
 
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub(super) fn ms(self) -> f64 {
         const A_MILLISECOND: i64 = 1_000_000;
         (self.0 / A_MILLISECOND) as f64 + (self.0 % A_MILLISECOND) as f64 / A_MILLISECOND as f64
     }
 
-    /// How long it is until another point in time, in milliseconds; `None` if that is earlier.
+    /// The milliseconds until another point in time; `None` if that is earlier.
     pub(super) fn ms_until(self, end: Self) -> Option<f64> {
         (end >= self).then(|| Self(end.0.saturating_sub(self.0)).ms())
     }
 }
 
-/// A point in time under a key that does not name a unit, in milliseconds since 1970.
+/// The time under a key that does not name a unit, in milliseconds since 1970.
 #[inline(never)]
 pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {
     Time::read(value, Unit::BySize).map(Time::ms)
@@ -79,7 +80,7 @@ fn date(text: &str) -> Option<Time> {
         }
         _ => 0.0,
     };
-    // Days since 1970 in the Gregorian calendar, counted from March on.
+    // Days since 1970 in the Gregorian calendar; years are counted from March, so that leap days come last.
     let (year, month) = if month > 2.0 { (year, month - 3.0) } else { (year - 1.0, month + 9.0) };
     let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
     let days =

@@ -1,5 +1,5 @@
-//! Reads a list of turns, each with events, a status and tokens of its own, as niceeval's sessions have them. What the
-//! events are is known elsewhere.
+//! Reads a list of turns, each with its own events, status and tokens, as in niceeval's sessions. What the events mean
+//! is decided elsewhere.
 
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ fn is_turn(object: &Object) -> bool {
         && !spans::is_span(object)
 }
 
-/// Reads turns one after the other, each with `read_turn`. The run ended as what is around them says, or else the last turn that says so; their
-/// tokens add up, unless the events of a turn state them.
+/// Reads turns one after the other, each with `read_turn`. How the run ended is stated around them, or else in the last
+/// turn that states it; their tokens are added up, unless the events of a turn state them.
 pub(super) fn read(
     builder: &mut Builder,
     turns: Vec<Value>,

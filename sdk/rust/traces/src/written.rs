@@ -1,5 +1,5 @@
-//! The texts of arguments with their keys in the order in which a trace has them, which a [`Value`] does not keep. It
-//! compares no text with a pattern.
+//! The texts of arguments with their keys in the order of the trace, which a [`Value`] does not keep. It matches no
+//! patterns.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -9,25 +9,27 @@ use serde_json::{Map, Value};
 
 use crate::Trace;
 
-/// How deep JSON nests that is read.
+/// How deeply JSON that is read may be nested.
 const DEPTH: usize = 127;
 
-/// The arguments of the calls of a case's trace, as they are written there. They are looked for once one is asked for.
+/// The arguments of the calls in a case's trace, as they are written there. They are searched for only when one is
+/// needed.
 pub struct Written<'c> {
     case: &'c Case,
     trace: &'c Trace,
-    /// By the text with sorted keys, the other texts that it is written as: each once, however many calls have it.
+    /// For each text with sorted keys, the other texts that the trace has for it: each once, however many calls have
+    /// it.
     texts: OnceCell<Map<String, Value>>,
 }
 
 impl<'c> Written<'c> {
-    /// Of the trace that [`Trace::of`] read from the case.
+    /// For the trace that [`Trace::of`] reads from the case.
     #[must_use]
     pub fn new(case: &'c Case, trace: &'c Trace) -> Self {
         Self { case, trace, texts: OnceCell::new() }
     }
 
-    /// The other texts of arguments, or of a value in them, whose text with sorted keys this is.
+    /// The other texts of the arguments, or of a value in them, whose text with sorted keys is this one.
     pub(super) fn texts(&self, sorted: &str) -> impl Iterator<Item = &str> {
         let texts = self.texts.get_or_init(|| self.find()).get(sorted);
         texts.and_then(Value::as_object).into_iter().flat_map(Map::keys).map(String::as_str)
@@ -51,12 +53,12 @@ impl fmt::Debug for Written<'_> {
 #[derive(Default)]
 struct Search {
     texts: Map<String, Value>,
-    /// The keys that an object may begin with: to read only what may be wanted.
+    /// The keys that an object may begin with, so that only candidates are parsed.
     keys: Map<String, Value>,
 }
 
 impl Search {
-    /// Looks for a value, and for those in it.
+    /// Searches for a value, and for those inside it.
     fn want(&mut self, value: &Value) {
         match value {
             Value::Object(object) => {
@@ -71,7 +73,7 @@ impl Search {
         self.texts.insert(value.to_string(), Value::Object(Map::new()));
     }
 
-    /// Looks through a JSON text, and through the texts in it that may be JSON themselves.
+    /// Searches a JSON text, and the texts in it that may be JSON themselves.
     fn through(&mut self, json: &str) {
         for (start, _) in json.match_indices(['{', '[', '"']) {
             let rest = &json[start..];
@@ -86,7 +88,7 @@ impl Search {
         }
     }
 
-    /// Keeps how the value that a text begins with is written, if it is wanted.
+    /// Records how the value at the beginning of a text is written, if it is searched for.
     fn found(&mut self, json: &str) {
         if let Some((value, written)) = first(json)
             && let sorted = value.to_string()
@@ -98,7 +100,8 @@ impl Search {
         }
     }
 
-    /// Whether this begins with an object, in as many lists as JSON may nest, whose first key is one of the arguments'.
+    /// Whether the text begins with an object, possibly inside as many lists as JSON may nest, whose first key is a
+    /// wanted one.
     fn may_begin(&self, json: &str) -> bool {
         let mut rest = json;
         for _ in 0..DEPTH {
@@ -111,7 +114,7 @@ impl Search {
     }
 }
 
-/// The value that a text begins with, and how it is written.
+/// The value at the beginning of a text, and its text.
 fn first(json: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
     let value = values.next()?.ok()?;

@@ -1,4 +1,4 @@
-//! Reads unified diffs, git's and others'. Strict where lines are counted; what stands between the
+//! Reads unified diffs, from git and other tools. It is strict about the counted lines of hunks; what is between the
 //! files of a diff (commit messages) is skipped.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::diff_path::{bare_name, binary_names, git_names, header_name, without_
 use super::file::{File, FileStatus, Hunk};
 use scorebox_sdk::excerpt;
 
-/// The files of a diff, in its order; or what is wrong with it, as the end of a sentence.
+/// The files of a diff, in order; or what is wrong with it, worded as the end of a sentence.
 pub(super) fn parse(diff: &str) -> Result<Vec<File>, String> {
     let mut reader = Reader { cursor: Cursor { text: diff, at: 0, number: 0 }, files: Vec::new() };
     reader.read()?;
@@ -25,11 +25,11 @@ struct Reader<'d> {
     files: Vec<File>,
 }
 
-/// What is known of a file while its section is read.
+/// What is known about a file while its section is read.
 #[derive(Default)]
 struct Section {
     start: usize,
-    /// Where the last line ends that belongs to it.
+    /// The end of the last line that belongs to it.
     end: usize,
     is_git: bool,
     git_names: Option<(String, String)>,
@@ -40,7 +40,7 @@ struct Section {
     from: Option<String>,
     to: Option<String>,
     is_binary: bool,
-    /// What follows is not part of it, but another commit.
+    /// Whether the section is complete: what follows is another commit.
     is_closed: bool,
     hunks: Vec<CountedHunk>,
 }
@@ -51,7 +51,7 @@ struct CountedHunk {
     new_count: usize,
     /// Whether the last line of the new side has no line break.
     new_is_open: bool,
-    /// The same of the old side.
+    /// The same for the old side.
     old_is_open: bool,
 }
 
@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.finish(section)
     }
 
-    /// The names of `---` and the line `+++` after it, or of `Binary files … differ`.
+    /// The names in `---` and the `+++` line after it, or in `Binary files … differ`.
     fn header_names(&mut self, line: &DiffLine<'_>) -> Option<(Option<String>, Option<String>)> {
         let Some(old) = line.text.strip_prefix("--- ") else { return binary_names(line.text) };
         let new = self.cursor.peek()?.strip_prefix("+++ ")?;
@@ -110,7 +110,7 @@ impl Reader<'_> {
         Some(names)
     }
 
-    /// The section that git began, as far as it waits for names, or else a new one.
+    /// The section that git began, if it still waits for names, or else a new one.
     fn continued<'s>(
         &mut self,
         section: &'s mut Option<Section>,
@@ -122,7 +122,7 @@ impl Reader<'_> {
         Ok(section.get_or_insert_with(|| Section { start, ..Section::default() }))
     }
 
-    /// The lines of the hunk whose header was just read.
+    /// Reads the lines of the hunk whose header was just read.
     fn hunk(&mut self, header: &DiffLine<'_>) -> Result<CountedHunk, String> {
         let (old, new) = ranges(header.text).ok_or_else(|| {
             let line = excerpt(header.text, 60);
@@ -136,7 +136,7 @@ impl Reader<'_> {
         let (mut old_is_open, mut new_is_open) = (false, false);
         let mut last = b' ';
         loop {
-            // The mark that a line has no break stands behind the hunk's last line as well.
+            // The mark for a missing line break also follows the last line of a hunk.
             let is_mark = self.cursor.peek().is_some_and(|next| next.starts_with('\\'));
             if old_left == 0 && new_left == 0 && !is_mark {
                 break;
@@ -149,7 +149,7 @@ impl Reader<'_> {
                 )
             })?;
             let sides = match line.text.bytes().next() {
-                // Mailers and editors cut the space of an empty line.
+                // Mailers and editors remove the space of an empty line.
                 Some(b' ' | b'\r') | None => (1, 1),
                 Some(b'-') => (1, 0),
                 Some(b'+') => (0, 1),
@@ -205,7 +205,7 @@ impl Section {
         self.is_git && !self.is_closed && self.hunks.is_empty()
     }
 
-    /// What git writes between `diff --git` and the hunks.
+    /// Reads what git writes between `diff --git` and the hunks.
     fn extended_header(&mut self, line: &str) {
         if line.starts_with("new file mode ") {
             self.is_new = true;
@@ -238,7 +238,7 @@ impl Section {
             (None, None) => (None, None),
         };
         let (old, new) = without_prefixes(names.0, names.1, bare);
-        // A diff of folders shows a new file by its lines alone.
+        // A diff of folders marks a new file only by its lines.
         let only = match self.hunks.as_slice() {
             [only] if !self.is_git => Some(only),
             _ => None,
@@ -292,10 +292,10 @@ impl Section {
     }
 }
 
-/// Why a line cannot be read over. `next`: the line after it.
+/// Why a line must not be skipped. `next`: the line after it.
 fn refusal(line: &str, next: Option<&str>) -> Option<&'static str> {
     let starts = |prefix: &str| line.starts_with(prefix);
-    // A header in colours would be read over, and its file would look unchanged.
+    // A coloured header would be skipped, and its file would look unchanged.
     if starts("\x1b[") {
         return Some("it is coloured; write the diff with `git diff --no-color`");
     }
@@ -325,13 +325,13 @@ fn summarized_submodule(line: &str) -> Option<&str> {
     (is_commit(old) && is_commit(new)).then_some(name)
 }
 
-/// Whether a line begins a file inside a submodule, as `--submodule=diff` has them after its line.
+/// Whether a line begins a file inside a submodule; `--submodule=diff` lists these after the submodule's line.
 fn begins_inside(line: Option<&str>, name: &str) -> bool {
     let names = line.and_then(|line| line.strip_prefix("diff --git "));
     names.is_some_and(|names| names.contains(&format!("/{name}/")))
 }
 
-/// First line and number of lines, of the old side and the new.
+/// The first line and the number of lines, for the old side and the new one.
 fn ranges(header: &str) -> Option<((usize, usize), (usize, usize))> {
     let (ranges, _) = header.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;

@@ -1,16 +1,16 @@
-//! The names of files in a unified diff: quoted by git, with or without a prefix such as `a/`.
+//! Reads the names of files in a unified diff: quoted by git or not, with or without a prefix such as `a/`.
 
-/// The prefixes that git writes before names, also with `diff.mnemonicPrefix`.
+/// The prefixes that git writes before names, including those of `diff.mnemonicPrefix`.
 const PREFIXES: [&str; 8] = ["a/", "b/", "i/", "w/", "c/", "o/", "1/", "2/"];
 
-/// How many places to split a line with two names are tried.
+/// At how many positions a line with two names may be split.
 const CUTS: usize = 64;
 
 /// The name after `--- ` or `+++ `; `None` for `/dev/null`.
 pub(super) fn header_name(text: &str) -> Option<String> {
     let name = match text.strip_prefix('"').and_then(unquote) {
         Some((name, _)) => name,
-        // What follows a tab is a time.
+        // A tab separates the name from a time.
         None => text.split('\t').next().unwrap_or(text).trim_end().to_owned(),
     };
     (name != "/dev/null").then_some(name)
@@ -30,7 +30,7 @@ pub(super) fn git_names(text: &str) -> Option<(String, String)> {
         let (old, quoted) = text.split_once(" \"")?;
         return Some((old.to_owned(), unquote(quoted)?.0));
     }
-    // Names may have spaces; both are of one length wherever this line is all that names the file.
+    // Names may contain spaces; if no other line names the file, both names have the same length.
     let middle = text.len() / 2;
     let (old, new) = (text.get(..middle)?, text.get(middle..)?.strip_prefix(' ')?);
     (old == new || without_first(old) == without_first(new))
@@ -50,7 +50,7 @@ pub(super) fn binary_names(line: &str) -> Option<(Option<String>, Option<String>
     Some(same.unwrap_or_else(|| cut(first)))
 }
 
-/// The names without their prefixes. `bare`: they have none.
+/// The names without their prefixes. `bare`: they have no prefixes.
 pub(super) fn without_prefixes(
     old: Option<String>,
     new: Option<String>,
@@ -77,7 +77,7 @@ fn without_first(name: &str) -> Option<&str> {
     name.split_once('/').map(|(_, rest)| rest).filter(|rest| !rest.is_empty())
 }
 
-/// C's escapes, up to the closing quote, and what follows it.
+/// Decodes C escapes up to the closing quote; returns the text, and what follows it.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let bytes = text.as_bytes();
     let mut name = Vec::new();

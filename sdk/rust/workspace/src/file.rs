@@ -1,4 +1,4 @@
-//! One file of a workspace, and what happened to it. How its lines changed is known elsewhere.
+//! One file of a workspace, and what happened to it. Which lines changed is determined elsewhere.
 
 use std::ops::Range;
 
@@ -62,13 +62,13 @@ impl File {
         self.from.as_deref()
     }
 
-    /// What is in it now, if that is known.
+    /// Its content now, if that is known.
     #[must_use]
     pub fn content(&self) -> Option<&str> {
         self.content.as_deref()
     }
 
-    /// What was in it before, if that is known.
+    /// Its content before, if that is known.
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
@@ -80,13 +80,13 @@ impl File {
         self.is_binary
     }
 
-    /// Whether it exists now: all but deleted files do.
+    /// Whether it exists now, as all but deleted files do.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.status != Some(FileStatus::Deleted)
     }
 
-    /// Takes in a later section of the diff about the same file, as in a series of commits.
+    /// Merges a later section of the diff about the same file, as in a series of commits.
     pub(super) fn append(&mut self, later: File) {
         let was_there = self.status != Some(FileStatus::Added);
         self.status = Some(match (was_there, later.exists()) {
@@ -106,7 +106,7 @@ impl File {
         self.hunks.extend(later.hunks);
     }
 
-    /// Takes in a later section of the diff that gives the file another path.
+    /// Merges a later section of the diff that renames the file.
     pub(super) fn rename(&mut self, mut later: File) {
         let path = std::mem::replace(&mut self.path, std::mem::take(&mut later.path));
         if self.status != Some(FileStatus::Added) {

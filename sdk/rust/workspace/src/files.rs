@@ -1,5 +1,5 @@
-//! The files that the task left, wherever they come from: the case's data, or the user's grant. It
-//! only reads; [`Workspace`] reports what changed in them.
+//! The files that the task left, from either source: the case's data, or the user's grant. It only reads them;
+//! [`Workspace`] reports what changed in them.
 
 use std::borrow::Cow;
 
@@ -29,13 +29,13 @@ enum Source {
     /// In native tests, in place of the grant.
     #[cfg(not(target_arch = "wasm32"))]
     Memory(Vec<(String, Vec<u8>)>),
-    /// By a pointer, so that only a component that asks for the grant imports it.
+    /// A function pointer, so that only a component that asks for the grant imports it.
     #[cfg(target_arch = "wasm32")]
     Grant(fn(&str) -> Result<Vec<u8>, String>),
 }
 
 impl Files {
-    /// The files whose content the case has in it; see [`Workspace::of`].
+    /// The files whose content the case contains; see [`Workspace::of`].
     ///
     /// # Errors
     /// As [`Workspace::of`]; and if the workspace has neither `files` nor a `diff`.
@@ -53,8 +53,8 @@ impl Files {
         Self { source: Source::Case(workspace), paths }
     }
 
-    /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused
-    /// if the user did not grant it. In a native test, the files that [`Case::with_file`] gave.
+    /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused if the user did
+    /// not grant it. In a native test, these are the files that [`Case::with_file`] added.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case has no workspace.
@@ -62,11 +62,11 @@ impl Files {
         granted(case)
     }
 
-    /// The files that the case has in it or, if it has none, those that the user granted. A scorer
-    /// that calls this needs the grant in either case.
+    /// The files that the case contains or, if it has none, those that the user granted. A scorer that calls this needs
+    /// the grant in either case.
     ///
     /// # Errors
-    /// If the workspace of the case cannot be read, or there is neither.
+    /// If the case's workspace cannot be read, or neither exists.
     pub fn of_or_granted(case: &Case) -> Result<Self, ScoreError> {
         let not_in_case = match find::look(case)? {
             Ok(workspace) if workspace.files.is_some() => return Ok(Self::in_case(workspace)),
@@ -86,13 +86,13 @@ impl Files {
         &self.paths
     }
 
-    /// Whether there is a file of that path.
+    /// Whether there is a file with this path.
     #[must_use]
     pub fn exists(&self, path: &str) -> bool {
         self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
     }
 
-    /// What is in a file.
+    /// The content of a file.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if there is no such file, or its content is not known.

@@ -1,4 +1,4 @@
-//! Looks for the workspace in a case, and parses no more than it must.
+//! Finds the workspace in a case, and parses no more than needed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Workspace;
 use super::written::{KEYS, read};
 use scorebox_sdk::{Case, Fields, Part, ScoreError, excerpt};
 
-/// The parts that may hold the workspace under its key.
+/// The key of the workspace in a part that may contain it.
 const KEY: &str = "workspace";
 /// How many keys an error names.
 const SHOWN: usize = 8;
@@ -21,7 +21,7 @@ pub(super) fn find(case: &Case) -> Result<Workspace, ScoreError> {
     })
 }
 
-/// The workspace of a case or, if it has none, what it has instead.
+/// The workspace of a case or, if it has none, a description of what it has instead.
 pub(super) fn look(case: &Case) -> Result<Result<Workspace, String>, ScoreError> {
     let mut found = Vec::new();
     let parts = [

@@ -1,4 +1,4 @@
-//! Matches paths with globs. It needs the feature `globs`, because it brings a matcher along.
+//! Matches paths with globs. It is behind the feature `globs`, because it adds a matcher to the component.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ const BRACE_LIMIT: usize = 32;
 /// them, `{a,b}` one of several; `\` makes the next character literal. A pattern that
 /// ends in `/` matches everything in that folder.
 ///
-/// A pattern matches the path that it is itself, too, so that `app/[id]/page.tsx` needs no `\`.
+/// A pattern also matches the path that equals it literally, so that `app/[id]/page.tsx` needs no `\`.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     written: String,
@@ -27,7 +27,7 @@ impl PathPattern {
     /// Prepares a pattern.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence.
+    /// What is wrong with it, worded as the end of a sentence.
     pub fn new(written: &str) -> Result<Self, String> {
         let relative = written.strip_prefix("./").unwrap_or(written);
         if relative.is_empty() || relative.starts_with('/') {
@@ -54,7 +54,7 @@ impl PathPattern {
             .build();
         let built = built.map_err(|error| format!("is not a valid glob: {}", error.kind()))?;
         let matcher = built.compile_matcher();
-        // What the matcher sets up at its first match is then part of the memory that scores start from.
+        // What the matcher sets up at its first match is then part of the memory that every score starts from.
         let _ = matcher.is_match("src/main.rs");
         Ok(Self { written: relative.to_owned(), matcher })
     }
@@ -65,7 +65,7 @@ impl PathPattern {
         self.written == path || self.matcher.is_match(path)
     }
 
-    /// Whether the path matches, or is in a folder that the pattern is the path of.
+    /// Whether the path matches, or is inside a folder whose path is the pattern.
     #[must_use]
     pub fn covers(&self, path: &str) -> bool {
         let inner = path.strip_prefix(self.written.as_str());
@@ -84,7 +84,7 @@ impl fmt::Display for PathPattern {
 pub struct PathPatterns(Vec<PathPattern>);
 
 impl PathPatterns {
-    /// Prepares the patterns that stand in a configuration under `key`; `None` if there are none.
+    /// Prepares the patterns that a configuration has under `key`; `None` if there are none.
     ///
     /// # Errors
     /// A [`ConfigError`] at the pattern that is refused.
@@ -96,7 +96,7 @@ impl PathPatterns {
         written.iter().enumerate().map(pattern).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether there are none.
+    /// Whether there are no patterns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -137,7 +137,7 @@ mod tests {
         assert!(covers("src", "src") && covers("src", "src/a/b.ts") && covers("./src", "src/a.ts"));
         assert!(covers("app/[id]", "app/[id]/page.tsx") && covers("src/", "src/a.ts"));
         assert!(!covers("src", "src.ts") && !covers("src", "lib/src/a.ts"));
-        // A glob is no folder.
+        // A glob is not a folder.
         assert!(!covers("*", "src/a.ts") && !covers("src/*", "src/a/b.ts"));
     }
 

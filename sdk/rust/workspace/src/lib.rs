@@ -1,8 +1,8 @@
-//! The work that was done: the files that a task left, what it changed in them, the commands that
-//! were run on them and what their tests reported. It judges nothing itself.
+//! Reads the work that was done: the files that a task left, what it changed in them, the commands that were run on
+//! them and what their tests reported. It judges nothing itself.
 //!
-//! A case carries it as data, in the shape that docs/workspace.md describes, or the user grants the
-//! files to the scorer. [`Workspace`] reads the data; [`Files`] stands in front of both.
+//! A case carries it as data, in the form that docs/workspace.md describes, or the user grants the files to the scorer.
+//! [`Workspace`] reads the data; [`Files`] gives access to the files from either source.
 //!
 //! ```
 //! use scorebox_sdk_workspace::{Change, Workspace};
@@ -19,9 +19,9 @@
 //!
 //! # Map
 //!
-//! `written` is the shape in a case; `find` looks for it; `diff` reads unified diffs, with
-//! `diff_path` for the names in them; `file` is what comes of both, and `lines` is what changed in
-//! one. `files` is the one front of data and grant. `glob`, with the feature `globs`, matches paths.
+//! `written` is the form in a case; `find` looks for it; `diff` reads unified diffs, with `diff_path` for the names in
+//! them; `file` is the result of both, and `lines` is what changed in one. `files` unites data and grant. `glob`, with
+//! the feature `globs`, matches paths.
 
 #![deny(missing_docs)]
 
@@ -64,12 +64,12 @@ pub use glob::{PathPattern, PathPatterns};
 pub use lines::{Change, Line};
 pub use written::{Command, TestReport};
 
-/// The work that a case carries as data.
+/// The work that a case contains as data.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    /// What errors call it by: `metadata.workspace`.
+    /// Its name in errors: `metadata.workspace`.
     place: String,
-    /// What of a workspace is there, whatever is in it.
+    /// The keys that the workspace has, even if they are empty.
     keys: Vec<&'static str>,
     files: Option<BTreeMap<String, File>>,
     diff: String,
@@ -78,7 +78,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The parts of a case that may have it: for [`Info::reads`](scorebox_sdk::Info::reads).
+    /// The parts of a case that may contain it: for [`Info::reads`](scorebox_sdk::Info::reads).
     pub const READS: Fields = Fields::METADATA.and(Fields::CONTEXT);
 
     /// The workspace of a case: `metadata.workspace`, `context.workspace`, or the `context` itself.
@@ -95,7 +95,7 @@ impl Workspace {
         self.files.iter().flat_map(BTreeMap::values)
     }
 
-    /// One of the files.
+    /// One of the files, by its path.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.as_ref()?.get(path)
@@ -121,22 +121,22 @@ impl Workspace {
 
     /// The lines that were added to a file and removed from it, in order.
     ///
-    /// They come from the diff or, if it has none of the file, from its content before and after.
-    /// If only the content of a changed file is known, all its lines count as added.
+    /// They come from the diff or, if it does not contain the file, from the file's content before and after. If only
+    /// the content of a changed file is known, all its lines count as added.
     #[must_use]
     pub fn changed_lines<'w>(&'w self, file: &'w File) -> Vec<Line<'w>> {
         lines::changed(file, &self.diff)
     }
 
-    /// Whether it is known what changed in a file: the diff has it, or the case its content. What was in
-    /// a deleted file is known by its content `before`.
+    /// Whether the changed lines of a file are known: from the diff, or from its content. For a deleted file, that is
+    /// the content `before`.
     #[must_use]
     pub fn knows_change(&self, file: &File) -> bool {
         lines::are_known(file)
     }
 
-    /// The diff of one file: the section of the case's diff or, if that has none, one made of the
-    /// content before and after. If only the content of a changed file is known, the content.
+    /// The diff of one file: its section of the case's diff or, if there is none, a diff of the content before and
+    /// after. If only the content of a changed file is known, the content.
     #[must_use]
     pub fn diff_of<'w>(&'w self, file: &'w File) -> Cow<'w, str> {
         lines::text(file, &self.diff)

@@ -26,7 +26,7 @@ pub struct Line<'w> {
     pub text: &'w str,
 }
 
-/// The lines that changed in `file`; `diff` is the text that its hunks point into.
+/// The changed lines of `file`; `diff` is the text that its hunks refer to.
 pub(super) fn changed<'w>(file: &'w File, diff: &'w str) -> Vec<Line<'w>> {
     if !file.sections.is_empty() {
         return file.hunks.iter().flat_map(|hunk| of_hunk(hunk, diff)).collect();
@@ -40,7 +40,7 @@ pub(super) fn changed<'w>(file: &'w File, diff: &'w str) -> Vec<Line<'w>> {
     }
 }
 
-/// Whether the lines that changed are known.
+/// Whether the changed lines are known.
 pub(super) fn are_known(file: &File) -> bool {
     let content = match file.status {
         Some(FileStatus::Deleted) => file.before(),
@@ -73,7 +73,7 @@ fn all(text: &str, change: Change) -> Vec<Line<'_>> {
 }
 
 fn of_hunk<'w>(hunk: &Hunk, diff: &'w str) -> impl Iterator<Item = Line<'w>> + use<'w> {
-    // An empty side is numbered by the line before it.
+    // An empty side has the number of the line before it.
     let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
     diff[hunk.lines.clone()].lines().filter_map(move |line| {
         let mut advance = |change: Change| {

@@ -1,4 +1,4 @@
-//! The shape of a workspace in a case, as docs/workspace.md describes it, and its bounds.
+//! The form of a workspace in a case, as docs/workspace.md describes it, and its limits.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub struct Command {
     pub duration_ms: Option<f64>,
 }
 
-/// A text, or a list of words.
+/// Reads a text, or a list of words.
 fn command_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "should be a text, or a list of texts")]
@@ -88,7 +88,7 @@ impl TestReport {
         self.format.as_deref()
     }
 
-    /// The report's text. A report that is in the case as JSON is JSON text.
+    /// The report's text. A report that the case has as JSON is returned as JSON text.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the text has an escape that is not a character.
@@ -98,7 +98,7 @@ impl TestReport {
     }
 }
 
-/// Reads a workspace from where it stands in a case.
+/// Reads a workspace from its place in a case.
 pub(super) fn read(part: &Part<'_>) -> Result<Workspace, ScoreError> {
     let place = part.name().to_owned();
     let Written { files, diff, commands, test_reports } = part.read()?;
@@ -147,12 +147,12 @@ fn of_diff(diff: &str) -> Result<BTreeMap<String, File>, String> {
     Ok(by_path)
 }
 
-/// A file as a section of the diff describes it. If the section renames it, what an earlier commit
-/// did to it under its old name goes with it.
+/// A file as a section of the diff describes it. If the section renames it, what an earlier commit did under its old
+/// name is included.
 fn with_earlier_name(by_path: &mut BTreeMap<String, File>, file: File) -> File {
     let is_renamed = file.status == Some(FileStatus::Renamed);
     let from = file.from.clone().filter(|_| is_renamed).unwrap_or_default();
-    // Two files of one commit may have changed names with each other.
+    // Two files of one commit may have swapped names.
     let is_earlier = |earlier: &File| earlier.exists() && earlier.from.as_ref() != Some(&file.path);
     if !by_path.get(&from).is_some_and(is_earlier) {
         return file;
@@ -197,7 +197,7 @@ fn merge(
     Ok(())
 }
 
-/// A path from the root of the workspace, without `./` before it.
+/// A path from the root of the workspace, without a leading `./`.
 fn relative(path: &str, place: &str) -> Result<String, ScoreError> {
     let mut inner = path;
     while let Some(rest) = inner.strip_prefix("./") {

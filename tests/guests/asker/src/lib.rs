@@ -1,5 +1,5 @@
-//! For tests: a scorer that asks a judge, as often and in the way that its configuration names. Its score is the number that
-//! the last answer is.
+//! For tests: a scorer that asks a judge, as often and in the way that its configuration states. Its score is the
+//! number in the last answer.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, log, schemars};
 use scorebox_sdk_judges::{Question, ask, ask_all, embed};

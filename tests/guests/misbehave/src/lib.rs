@@ -1,4 +1,4 @@
-//! For tests: a scorer that does one bad thing, which its configuration names. It behaves otherwise.
+//! For tests: a scorer that does one bad thing, which its configuration names, and otherwise behaves.
 
 use std::{
     cell::Cell,
@@ -133,7 +133,7 @@ impl Number {
     }
 }
 
-/// Goes down until the stack ends; the cell keeps the compiler from making a loop of it.
+/// Recurses until the stack ends; the cell keeps the compiler from turning it into a loop.
 #[allow(unconditional_recursion)]
 fn recurse(seen: &Cell<u64>, level: u64) -> u64 {
     seen.set(seen.get().wrapping_add(level));

@@ -1,5 +1,5 @@
-//! For tests: a scorer that reads the files of a case and reports what it finds, also where it must
-//! not look. It calls the import itself, without what the SDK makes of it.
+//! For tests: a scorer that reads the files of a case and reports what it finds, even where it must not look. It calls
+//! the import directly, without the SDK.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;

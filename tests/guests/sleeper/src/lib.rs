@@ -1,6 +1,6 @@
-//! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It
-//! imports WASI's clocks and random numbers and reports what it finds there; so it also shows what
-//! happens of a component that cannot be frozen.
+//! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It imports WASI's
+//! clocks and random numbers and reports what it gets; so it also shows what happens to a component that cannot be
+//! frozen.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
@@ -42,7 +42,7 @@ mod wasi {
 /// Waits inside a host call, then scores 1 and reports the time and what is random.
 #[derive(Deserialize, JsonSchema)]
 struct Sleeper {
-    /// How long to wait, in milliseconds; for ever, where that is more nanoseconds than there are.
+    /// How long to wait, in milliseconds; for ever if the number of nanoseconds overflows.
     #[serde(default)]
     ms: u64,
 }

@@ -1,5 +1,5 @@
-//! For tests: word-overlap F1 of the output and the ground truth, twice the words that both have over the words of both. The
-//! same scorer in other languages is in `tests/languages`.
+//! For tests: word-overlap F1 of the output and the ground truth, twice the shared words divided by the words of both.
+//! The same scorer in other languages is in `tests/languages`.
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ use crate::{
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// What it says about itself.
+/// The answer of `describe`.
 pub fn info(order: &Order) -> ScorerInfo {
     let mut info = ScorerInfo {
         id: "attacker".into(),
@@ -55,7 +55,7 @@ pub fn info(order: &Order) -> ScorerInfo {
     info
 }
 
-/// What `configure` answers.
+/// The answer of `configure`.
 pub fn configured(order: &Order) -> Result<(), String> {
     match order.word.as_str() {
         "refuse" => Err("was told to refuse".into()),
@@ -67,7 +67,7 @@ pub fn configured(order: &Order) -> Result<(), String> {
             Ok(())
         }
         "fill-memory-with-stripes" => {
-            // Every second byte is zero, so that an image of it is all beginnings and ends.
+            // Every second byte is zero, so that an image of it consists of many short segments.
             let stripes: Vec<u8> = (0..order.amount).map(|byte| u8::from(byte % 2 == 0)).collect();
             std::hint::black_box(stripes.leak());
             Ok(())
@@ -76,7 +76,7 @@ pub fn configured(order: &Order) -> Result<(), String> {
     }
 }
 
-/// What a case gets.
+/// The answer of `score`.
 pub fn result(order: &Order) -> Result<ScoreResult, ScorerError> {
     let mut result = ScoreResult {
         score: Some(1.0),
@@ -112,7 +112,7 @@ pub fn result(order: &Order) -> Result<ScoreResult, ScorerError> {
         "meta-that-is-no-json" => result.meta = Some("{\"a\": nan}".into()),
         "meta-of-two-documents" => result.meta = Some("{} {}".into()),
         "meta-for-a-terminal" => result.meta = Some(format!("\"{FOR_A_TERMINAL}\"")),
-        // Control characters above ASCII may stand in JSON as they are.
+        // JSON may contain control characters above ASCII unescaped.
         "meta-with-raw-escapes" => result.meta = Some("\"\u{9b}31m\u{202e}\u{7f}\"".into()),
         "meta-with-a-huge-number" => result.meta = Some("1e999999999".into()),
         "meta-with-half-a-character" => result.meta = Some("\"\\ud800\\u0000\"".into()),
@@ -139,7 +139,7 @@ pub fn result(order: &Order) -> Result<ScoreResult, ScorerError> {
     Ok(result)
 }
 
-/// What the run gets.
+/// The answer of `summarize`.
 pub fn summary(order: &Order, scores: &[Scored]) -> Result<String, String> {
     match order.word.as_str() {
         "no-json" => Ok("{".into()),

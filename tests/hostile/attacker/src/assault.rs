@@ -1,5 +1,4 @@
-//! What can be done in any export: computing without end, recursing, taking memory, crashing, filling
-//! the log.
+//! Attacks that work in any export: computing without end, recursing, taking memory, crashing, filling the log.
 
 use std::{
     arch::wasm32,
@@ -18,7 +17,7 @@ use crate::{
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Attacks, if the order is one of these; else comes back, and the answer is the attack.
+/// Attacks, if the order is one of these; else it returns, and the attack is in the answer.
 pub fn carry_out(order: &Order) {
     match order.word.as_str() {
         "spin" => loop {
@@ -73,7 +72,7 @@ pub fn carry_out(order: &Order) {
     }
 }
 
-/// Goes down until the stack in its own memory ends.
+/// Recurses until the stack in its own memory ends.
 #[inline(never)]
 fn recurse(level: u64, seen: &AtomicU64) -> u64 {
     let own = AtomicU64::new(seen.load(Ordering::Relaxed) ^ level);
@@ -83,7 +82,7 @@ fn recurse(level: u64, seen: &AtomicU64) -> u64 {
     }
 }
 
-/// Goes down without using any of its own memory, until the engine's stack for it ends.
+/// Recurses without using any of its own memory, until the engine's stack for it ends.
 #[inline(never)]
 fn descend(level: u64) -> u64 {
     match level {

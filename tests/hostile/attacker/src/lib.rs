@@ -1,11 +1,11 @@
-//! For tests: a scorer that attacks the engine from each of its exports, one way at a time, as it is
-//! told. Written against the bare contract, because an SDK would keep it from most of this.
+//! For tests: a scorer that attacks the engine from each of its exports, one way at a time, as ordered. Written against
+//! the bare contract, because an SDK would prevent most of this.
 //!
 //! - `orders`: which attack, in which export.
-//! - `assault`: what can be done in any export: computing, recursing, memory, crashes, logs.
-//! - `letters`: texts that are too long, no JSON, or written for a terminal.
+//! - `assault`: attacks that work in any export: computing, recursing, memory, crashes, logs.
+//! - `letters`: texts that are too long, not JSON, or written for a terminal.
 //! - `answers`: false answers from each export.
-//! - `traces`: what a score could leave for the next, and whether it finds any.
+//! - `traces`: what a score could leave for the next one, and whether it finds any.
 
 // Natively there is nothing to attack.
 #![cfg(target_arch = "wasm32")]

@@ -1,14 +1,14 @@
-//! Which attack, in which export: in `configure` and after it, the configuration says so
-//! (`{"score": "spin", "amount": 5}`); `describe` gets none, so its order stands in the component's
-//! data, where the test overwrites it.
+//! Which attack, in which export. For `configure` and what follows, the configuration says so (`{"score": "spin",
+//! "amount": 5}`); `describe` gets no configuration, so its order is in the component's data, where the test overwrites
+//! it.
 
 use std::sync::Mutex;
 
-/// What the test looks for, and what it overwrites behind that: a word, filled up with spaces.
+/// The mark that the test looks for, and the order after it that the test overwrites: a word, padded with spaces.
 static OF_DESCRIBE: [u8; 64] = *b"order of describe: behave                                       ";
 const BEFORE_THE_WORD: usize = 19;
 
-/// What `configure` was given; its engine writes JSON with sorted keys and without spaces.
+/// The configuration; the engine writes it as JSON with sorted keys and without spaces.
 static CONFIG: Mutex<String> = Mutex::new(String::new());
 
 /// One attack.
@@ -21,8 +21,7 @@ pub struct Order {
 
 impl Order {
     pub fn of_describe() -> Order {
-        // SAFETY: it is an initialised static; read this way because the compiler must not think that it
-        // knows what is in it.
+        // SAFETY: it is an initialised static; the volatile read keeps the compiler from assuming its content.
         #[allow(unsafe_code)]
         let text = unsafe { std::ptr::read_volatile(&raw const OF_DESCRIBE) };
         let text = String::from_utf8_lossy(&text[BEFORE_THE_WORD..]).into_owned();

@@ -1,5 +1,5 @@
-//! What a score could leave for the next: in a static, on the heap, on the stack below what is in
-//! use, in memory that is not in use yet. And whether anything of that is there.
+//! What a score could leave for the next one: in a static, on the heap, on the unused stack, in memory that is not in
+//! use yet. Also checks whether any of that is found.
 
 use std::{
     arch::wasm32,
@@ -32,12 +32,12 @@ pub fn leave() {
     }
 }
 
-/// Where there is a mark, in words.
+/// Describes where there is a mark.
 pub fn found() -> String {
     let static_mark = STATIC.load(Ordering::Relaxed) == MARK;
     let heap_mark = HEAP.lock().is_ok_and(|heap| heap.contains(&MARK));
     let old = memory_bytes();
-    // New memory must be empty, whatever it held before.
+    // New memory must be zero, whatever it contained before.
     wasm32::memory_grow::<0>(1);
     let marked = |range: Range<usize>| range.step_by(8).any(|address| read(address) == MARK);
     format!(
@@ -57,8 +57,7 @@ fn memory_bytes() -> usize {
     wasm32::memory_size::<0>() * PAGE
 }
 
-/// SAFETY: the address is in memory that this function's callers know to be there, and a `u64` may have
-/// any bits.
+/// SAFETY: the callers ensure that the address is in memory, and a `u64` may have any bits.
 #[allow(unsafe_code)]
 fn read(address: usize) -> u64 {
     unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(address)) }

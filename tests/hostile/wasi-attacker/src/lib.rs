@@ -1,5 +1,5 @@
-//! For tests: a scorer that looks through WASI for what it could get hold of, and attacks it, one way
-//! at a time, as its configuration says. It can only be loaded where `wasi` is granted.
+//! For tests: a scorer that explores what WASI gives access to, and attacks it, one way at a time, as its configuration
+//! says. It can only be loaded if `wasi` is granted.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
@@ -140,7 +140,7 @@ impl Scorer for WasiAttacker {
     }
 }
 
-/// What a scorer finds in WASI, a line each.
+/// What a scorer finds in WASI, one item per line.
 fn look_around() -> String {
     let now = wall_clock::now();
     let (first, second) = (monotonic_clock::now(), monotonic_clock::now());
@@ -165,7 +165,7 @@ fn look_around() -> String {
     .join("\n")
 }
 
-/// Tries to open so many sockets of each kind; reports what happened to the last ones.
+/// Tries to open this many sockets of each kind; reports what happened to the last ones.
 fn open_sockets(amount: u64) -> String {
     let mut open = Vec::new();
     let mut last = String::new();
@@ -183,7 +183,7 @@ fn open_sockets(amount: u64) -> String {
 /// Prints to both standard output and standard error.
 fn print(text: &str) {
     for stream in [stdout::get_stdout(), stderr::get_stderr()] {
-        // A stream that takes nothing any more is what some of the attacks are after.
+        // Some of the attacks aim at a stream that accepts nothing more.
         let _: Result<(), streams::StreamError> = stream.blocking_write_and_flush(text.as_bytes());
     }
 }

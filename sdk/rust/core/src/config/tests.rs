@@ -57,7 +57,7 @@ struct Config {
 enum Mode {
     #[default]
     AtLeast,
-    /// With a doc comment, which gives the schema another form.
+    /// The doc comment gives the schema of the enum another form.
     AtMost,
 }
 
@@ -68,7 +68,7 @@ struct Rule {
     min_length: u32,
 }
 
-/// A type with its own words for what is wrong.
+/// A type with its own error message.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[allow(dead_code)]
 #[serde(try_from = "String")]
@@ -330,7 +330,7 @@ fn the_schema_lists_the_keys_and_allows_no_others() {
         schema["properties"]["values"],
         json!({"default": null, "items": true, "type": ["array", "null"], "description": list})
     );
-    // The field's own words, if it has some.
+    // If the field has its own message, that is used.
     assert_eq!(
         schema["properties"]["value"],
         json!({"default": null, "description": "What this sample expects."})

@@ -1,5 +1,5 @@
-//! Reads a configuration's JSON value as its type, and reports where it does not fit. It does what serde_json
-//! and a crate that tracks paths do together, in less code: every component has it.
+//! Deserializes a configuration's JSON value into its type, and reports where it does not fit. It does what serde_json
+//! and a crate that tracks paths do together, but in less code, because every component carries it.
 
 use std::fmt::{self, Display};
 
@@ -48,7 +48,7 @@ impl Misfit {
         Self(Box::new(Found { path: String::new(), what }))
     }
 
-    /// The error of what is inside a key.
+    /// Adds a key to the path of an error inside its value.
     #[inline(never)]
     fn at_key(mut self, key: &str) -> Self {
         let path = &mut self.0.path;
@@ -59,7 +59,7 @@ impl Misfit {
         self
     }
 
-    /// The error of what is at a place of a list.
+    /// Adds an index to the path of an error inside a list.
     #[inline(never)]
     fn at_place(self, place: usize) -> Self {
         self.at_key(&format!("[{place}]"))
@@ -71,12 +71,12 @@ impl Misfit {
     }
 }
 
-/// What was found, as serde_json calls it.
+/// Names what was found in serde_json's words.
 struct InJson<'u>(&'u Unexpected<'u>);
 
 impl Display for InJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not serde's own words: its code for writing a float would be a tenth of a small component.
+        // Not serde's own words: its code for formatting a float would be a tenth of a small component.
         f.write_str(match self.0 {
             Unexpected::Bool(value) => return write!(f, "boolean `{value}`"),
             Unexpected::Unsigned(number) => return write!(f, "integer `{number}`"),
@@ -139,7 +139,7 @@ impl de::Error for Misfit {
     }
 }
 
-/// A value, to be read as what its type asks for.
+/// A value that its target type reads.
 #[derive(Clone, Copy)]
 struct Typed<'de>(&'de Value);
 
@@ -216,7 +216,7 @@ impl<'de> Deserializer<'de> for Typed<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    // Its schema says that it is an object: a list is not its fields in their order.
+    // The schema says that this is an object, so a list of its fields in order is refused.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -253,7 +253,7 @@ impl<'de> Deserializer<'de> for Typed<'de> {
         visitor.visit_unit()
     }
 
-    // A visitor refuses what it does not expect, in its own words.
+    // A visitor refuses what it does not expect, with its own message.
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map identifier
@@ -327,7 +327,7 @@ impl<'de> MapAccess<'de> for Members<'de> {
     }
 }
 
-/// A key: text, or a number or boolean in text.
+/// A key: a text, or a number or boolean written as text.
 struct Key<'de>(&'de str);
 
 impl<'de> Key<'de> {
@@ -398,7 +398,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
     }
 }
 
-/// A variant of an enum, with what it holds.
+/// A variant of an enum, and its content.
 struct Variant<'de> {
     name: &'de str,
     content: Option<&'de Value>,
@@ -414,13 +414,13 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 }
 
 impl<'de> Variant<'de> {
-    /// What the variant holds; an error if it holds nothing.
+    /// The content of the variant; an error if it has none.
     fn content(&self, expected: &str) -> Result<Typed<'de>, Misfit> {
         let found = Unexpected::UnitVariant;
         self.content.map(Typed).ok_or_else(|| Misfit::wrong("type", &found, &expected))
     }
 
-    /// Reads what the variant holds, if it is of the right kind.
+    /// Reads the content of the variant, if it is of the right kind.
     fn read<V: Visitor<'de>>(
         &self,
         expected: &str,

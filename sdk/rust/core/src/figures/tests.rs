@@ -1,4 +1,4 @@
-//! The same text as `{}` writes, at every edge of a number.
+//! The text is the same as that of `{}`, at every boundary where the notation changes.
 
 use super::{push_count, push_number, push_whole};
 
@@ -30,7 +30,7 @@ fn whole_numbers_are_written_with_all_of_their_digits() {
     }
 }
 
-/// Numbers around the places where the way of writing changes, and a stream of others, with either sign.
+/// Numbers around the boundaries where the notation changes, and a stream of pseudorandom ones, with either sign.
 fn numbers() -> impl Iterator<Item = f64> {
     let exact = (1_u64 << 53) as f64;
     let edges = [

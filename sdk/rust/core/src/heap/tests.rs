@@ -1,21 +1,21 @@
-//! The allocator, on memory of the test instead of a component's.
+//! Tests the allocator on memory that the test owns instead of a component's.
 
 use std::cell::Cell;
 
 use super::*;
 
 /// Bytes that each test has.
-const MOST: usize = 1 << 20;
+const MAX: usize = 1 << 20;
 
-/// Memory that grows by as much as is asked, up to [`MOST`].
+/// Memory that grows by as much as is requested, up to [`MAX`].
 struct Arena {
     first: usize,
     bytes: Cell<usize>,
-    /// Whether what is added is not right behind what was there.
+    /// Whether added memory is not adjacent to the existing memory.
     leaves_gaps: bool,
 }
 
-// SAFETY: the bytes are leaked, so nothing else uses them, and begin at a multiple of a page.
+// SAFETY: the bytes are leaked, so nothing else uses them; they begin at a multiple of a page.
 unsafe impl Source for Arena {
     fn first(&self) -> (usize, usize) {
         (self.first, self.first + self.bytes.get())
@@ -25,14 +25,14 @@ unsafe impl Source for Arena {
         let gap = if self.leaves_gaps { GRAIN } else { 0 };
         let before = self.bytes.get() + gap;
         let bytes = bytes.next_multiple_of(GRAIN);
-        let end = before.checked_add(bytes).filter(|end| *end <= MOST)?;
+        let end = before.checked_add(bytes).filter(|end| *end <= MAX)?;
         self.bytes.set(end);
         Some((self.first + before, self.first + end))
     }
 }
 
 fn heap(bytes: usize, leaves_gaps: bool) -> Heap<Arena> {
-    let layout = Layout::from_size_align(MOST, KERNEL_PAGE).unwrap();
+    let layout = Layout::from_size_align(MAX, KERNEL_PAGE).unwrap();
     // SAFETY: the layout is not empty.
     let first = unsafe { std::alloc::alloc(layout) }.expose_provenance();
     Heap::new(Arena { first, bytes: Cell::new(bytes), leaves_gaps })
@@ -72,7 +72,7 @@ fn a_freed_block_is_the_next_of_its_size() {
     heap.put(first, 100);
     assert_ne!(heap.take(50), first);
     assert_eq!(heap.take(99), first);
-    // The last one goes back to the rest, from which any size is taken.
+    // The last block rejoins the rest, from which any size can be taken.
     let last = heap.take(500);
     heap.put(last, 500);
     assert_eq!(heap.take(16), last);
@@ -112,17 +112,17 @@ fn any_other_block_shrinks_where_it_is_and_frees_its_end() {
 
 #[test]
 fn without_more_memory_larger_blocks_are_split_until_none_is_left() {
-    let heap = heap(MOST, false);
-    let large = heap.take(MOST / 2);
-    let other = heap.take(MOST / 2);
+    let heap = heap(MAX, false);
+    let large = heap.take(MAX / 2);
+    let other = heap.take(MAX / 2);
     assert!(!large.is_null() && !other.is_null());
     assert!(heap.take(1).is_null());
-    heap.put(large, MOST / 2);
+    heap.put(large, MAX / 2);
     let blocks: Vec<_> = (0..512).map(|_| heap.take(1000)).collect();
     assert!(blocks.iter().all(|block| !block.is_null()));
     assert!(heap.take(1000).is_null());
-    // SAFETY: the block is of this layout; if it cannot grow it stays.
-    assert!(unsafe { heap.realloc(other, layout(MOST / 2), MOST) }.is_null());
+    // SAFETY: the block has this layout, and stays if it cannot grow.
+    assert!(unsafe { heap.realloc(other, layout(MAX / 2), MAX) }.is_null());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_place_is_a_multiple_of_what_its_layout_asks() {
         // SAFETY: the layout is not empty.
         let place = unsafe { heap.alloc(layout) };
         assert!(place.addr().is_multiple_of(align));
-        // SAFETY: taken with this layout, and not used any more.
+        // SAFETY: the block was taken with this layout, and is no longer used.
         unsafe { heap.dealloc(place, layout) };
         // SAFETY: as above.
         assert_eq!(unsafe { heap.alloc(layout) }, place);
@@ -186,12 +186,12 @@ fn blocks_keep_what_is_written_whatever_is_taken_and_freed_beside_them() {
 }
 
 fn fill(place: *mut u8, bytes: usize, mark: u8) {
-    // SAFETY: the block has room for so many bytes.
+    // SAFETY: the block has room for this many bytes.
     unsafe { place.write_bytes(mark, bytes) };
 }
 
 fn check(place: *mut u8, bytes: usize, mark: u8) {
-    // SAFETY: so many bytes of the block were written.
+    // SAFETY: this many bytes of the block were written.
     let content = unsafe { std::slice::from_raw_parts(place, bytes) };
     assert!(content.iter().all(|byte| *byte == mark));
 }
@@ -208,7 +208,7 @@ fn a_reserve_is_taken_from_memory_that_is_there_already() {
         assert!(reserved > 4096, "{reserved}");
         (0..4).for_each(|_| _ = heap.take(1000));
         assert_eq!(heap.source.bytes.get(), reserved);
-        heap.reserve(2 * MOST);
+        heap.reserve(2 * MAX);
         assert_eq!(heap.source.bytes.get(), reserved, "more than there is");
     }
 }
@@ -230,7 +230,7 @@ fn blocks_that_were_freed_before_a_reserve_are_taken_when_it_is_used_up() {
     let heap = heap(4096, false);
     let (early, _behind) = (heap.take(1000), heap.take(16));
     heap.put(early, 1000);
-    heap.reserve(MOST / 2);
+    heap.reserve(MAX / 2);
     let first = heap.take(1000);
     assert_ne!(first, early);
     heap.put(first, 1000);

@@ -1,4 +1,4 @@
-//! Which patterns are ECMA 262's, and what their translations match.
+//! Which patterns are valid in ECMA 262, and what their translations match.
 
 use regex::Regex;
 

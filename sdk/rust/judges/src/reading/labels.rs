@@ -1,4 +1,4 @@
-//! The words before a verdict that say that it is one. What the verdict is, they leave open.
+//! The words before a verdict that announce it. What the verdict is, is read elsewhere.
 
 /// What the words before a verdict end with, such as `Score: 7` or `The final answer is B`.
 const LABELS: [&str; 14] = [
@@ -17,8 +17,8 @@ const LABELS: [&str; 14] = [
     "verdict",
     "winner",
 ];
-/// The only other words that may stand there. With any other word, such as `Style score: 2` or `it says that the score is`,
-/// the verdict may be on something else, or somebody else's.
+/// The only other words that may be in a label. With any other word, as in `Style score: 2` or `it says that the score
+/// is`, the verdict may be about something else, or someone else's.
 const LEADS: [&str; 15] = [
     "final",
     "hence",
@@ -36,10 +36,10 @@ const LEADS: [&str; 15] = [
     "thus",
     "total",
 ];
-/// The most bytes of a label: more is not searched.
-const MOST_LABEL: usize = 80;
+/// The longest label, in bytes: longer text is not searched.
+const MAX_LABEL: usize = 80;
 
-/// Whether words are the label of a verdict: a heading, a short sentence, or one at the end of others.
+/// Whether words announce a verdict: a heading, a short sentence, or one that ends a longer text.
 pub(super) fn is_label(words: &str) -> bool {
     let Some(words) = last_sentence(words.trim_end_matches(is_around)) else { return false };
     let words = range_in(words).map_or(words, |(words, _)| words);
@@ -57,16 +57,16 @@ pub(super) fn is_label(words: &str) -> bool {
     is_any(&LABELS, last)
 }
 
-/// The range in parentheses that a label ends with, as in `Score (1-5)`, and the words before it.
+/// The range in parentheses at the end of a label, as in `Score (1-5)`, and the words before it.
 pub(super) fn range_in(label: &str) -> Option<(&str, &str)> {
     let words = label.trim_end_matches(is_around);
     let (words, range) = words.strip_suffix(')')?.rsplit_once('(')?;
     range.contains(|letter: char| letter.is_ascii_digit()).then_some((words, range))
 }
 
-/// What follows the last end of a sentence, unless it is too long for a label.
+/// The text after the last end of a sentence, unless it is too long for a label.
 fn last_sentence(words: &str) -> Option<&str> {
-    let from = words.len().saturating_sub(MOST_LABEL);
+    let from = words.len().saturating_sub(MAX_LABEL);
     let from = (from..=words.len()).find(|at| words.is_char_boundary(*at))?;
     let ends = [". ", "! ", "? "].into_iter().filter_map(|end| words[from..].rfind(end));
     match ends.max() {
@@ -75,7 +75,7 @@ fn last_sentence(words: &str) -> Option<&str> {
     }
 }
 
-/// What stands around words: spaces, and what Markdown sets them off with.
+/// What may surround words: spaces, and Markdown's marks of emphasis.
 pub(super) fn is_around(letter: char) -> bool {
     letter.is_whitespace() || "*_`#".contains(letter)
 }

@@ -1,5 +1,5 @@
-//! A verdict in the lines of an answer that is not JSON: alone in the first or the last one, or after a label. What a
-//! number or a name is, the caller says.
+//! Finds the verdict in the lines of an answer that is not JSON: alone on the first or the last line, or after a label.
+//! The caller defines what a number or a name is.
 
 use super::{
     SEVERAL,
@@ -7,15 +7,15 @@ use super::{
     said::InJson,
 };
 
-/// What is before the verdict of judges that were trained to say it so, such as Prometheus: `[RESULT] 4`.
+/// What judges that were trained on this format write before the verdict, such as Prometheus: `[RESULT] 4`.
 const RESULT: &str = "[result]";
 
-/// The verdict of the first line or of the last one: alone, as the first of the two readers reads it in the first and the
-/// other one in the last line, or after a label. A line that is a quotation has none.
+/// The verdict on the first or the last line: either alone, read by the first of the two readers on the first line and
+/// by the other one on the last, or after a label. A line that is a quotation has no verdict.
 ///
 /// # Errors
-/// If it differs from that of JSON or of another line with a label; with a verdict in JSON, only the first and the last
-/// line count. A last line with an unknown label is no verdict, but may differ from one.
+/// If it differs from the verdict in JSON or on another labelled line; if there is a verdict in JSON, only the first
+/// and the last line count. A last line with an unknown label is not a verdict, but it may contradict one.
 pub(super) fn verdict<T: PartialEq + Copy>(
     text: &str,
     in_json: &InJson<T>,
@@ -57,18 +57,18 @@ pub(super) fn has_label(line: &str) -> bool {
     after_label(line).is_some()
 }
 
-/// What an answer says in words in addition to its verdict: what comes after a first line that is a
-/// verdict alone, or else what comes before the last line.
+/// What an answer says in addition to its verdict: the text after a first line that is only a verdict, or else the text
+/// before the last line.
 pub(super) fn beside_verdict(text: &str) -> Option<&str> {
     let (first, after) = text.split_once('\n')?;
     let (before, _) = text.rsplit_once('\n')?;
-    // A verdict is a word or two; where it is not, this is the beginning of the reasons.
+    // A verdict is a word or two; a longer line is the beginning of the reasons.
     let is_verdict = |line: &str| {
         after_label(line).unwrap_or(line).split(is_around).filter(|it| !it.is_empty()).count() == 1
     };
     let last = text.lines().next_back().unwrap_or_default();
     let beside = if is_verdict(first) && !is_verdict(last) { after } else { before };
-    // A fence that was opened, and the verdict said again, are no reasons.
+    // An opening fence and a repeated verdict are not reasons.
     let is_form = |line: &str| {
         let line = line.trim();
         line.is_empty() || line.starts_with("```") || has_label(line) && is_verdict(line)
@@ -76,16 +76,16 @@ pub(super) fn beside_verdict(text: &str) -> Option<&str> {
     Some(beside).filter(|beside| !beside.lines().all(is_form))
 }
 
-/// What follows `[RESULT]`, or the last `:`, `=` or ` is ` with a label before it.
+/// What follows `[RESULT]`, or the last `:`, `=` or ` is ` that has a label before it.
 fn after_label(line: &str) -> Option<&str> {
-    // Lower case of ASCII has the same bytes in the same places.
+    // Lowering ASCII keeps every byte in place.
     if let Some(at) = line.to_ascii_lowercase().rfind(RESULT) {
         return Some(line[at + RESULT.len()..].trim_start_matches([':', ' ']));
     }
     label(line).map(|(_, after)| after)
 }
 
-/// The words before the last `:`, `=` or ` is ` with a label before it, and what follows.
+/// The label before the last `:`, `=` or ` is ` that has one, and what follows.
 pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     let signs = line.rmatch_indices([':', '=']).find(|(at, _)| is_label(&line[..*at]));
     let words = line.rmatch_indices(" is ").find(|(at, _)| is_label(&line[..*at]));
@@ -93,7 +93,7 @@ pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     Some((&line[..at], &line[at + mark.len()..])).filter(|(label, _)| !is_open(label))
 }
 
-/// The lines of a text that are not quoted, and no quotations.
+/// The lines of a text that are neither quoted nor quotations.
 pub(super) fn own_lines<'t>(
     text: &'t str,
     quotations: &'t [String],
@@ -102,14 +102,14 @@ pub(super) fn own_lines<'t>(
     lines.filter(|line| !is_quoted(line) && !quotations.iter().any(|it| it == line))
 }
 
-/// What follows the last `:`, `=` or ` is `, whatever is before it.
+/// What follows the last `:`, `=` or ` is `, whatever comes before it.
 fn after_mark(line: &str) -> Option<&str> {
     let marks = line.rmatch_indices([':', '=']).next().into_iter();
     let (at, mark) = marks.chain(line.rmatch_indices(" is ").next()).max()?;
     Some(&line[at + mark.len()..])
 }
 
-/// Whether a line is quoted, or part of a quotation: then what it says is not the judge's.
+/// Whether a line is quoted, or part of a quotation: then its words are not the judge's.
 fn is_quoted(line: &str) -> bool {
     line.starts_with('>') || is_open(line)
 }

@@ -1,13 +1,13 @@
-//! Reads an answer: JSON in it, one of several choices, or a number on a scale. What to ask if it cannot be read is decided
-//! elsewhere.
+//! Reads an answer: the JSON in it, one of several choices, or a number on a scale. What to ask if an answer cannot be
+//! read is decided elsewhere.
 //!
-//! A judge may quote what it judges, and an output may hold a false verdict. So an answer in which several verdicts
-//! stand that are not the same is unreadable, and so is one whose only verdict may be a quotation or be cut off: it is
-//! asked again, and no verdict is picked.
+//! A judge may quote what it judges, and an output may contain a false verdict. So an answer with several verdicts that
+//! differ is unreadable, and so is one whose only verdict may be a quotation or cut off: the judge is asked again, and
+//! no verdict is picked.
 //!
-//! `said` is an answer without its draft; `values` finds JSON in it, `lines` verdicts that stand in a line, `names` the names
-//! of choices, `labels` the words before a verdict, `scale` the range that a number is said to be on, and `quotations` what may
-//! be the case's words.
+//! `said` is an answer without its draft; `values` finds JSON in it, `lines` verdicts on a line, `names` the names of
+//! choices, `labels` the words before a verdict, `scale` the range that an answer states for its number, and
+//! `quotations` what may be the case's words.
 
 mod labels;
 mod lines;
@@ -30,17 +30,17 @@ use self::{
 use crate::Answer;
 
 /// The most bytes of an answer that are read.
-pub const MOST_ANSWER_BYTES: usize = 256 << 10;
-/// How much of a choice that is not one is shown, in characters.
+pub const MAX_ANSWER_BYTES: usize = 256 << 10;
+/// How much of an unknown choice is shown, in characters.
 const SHOWN: usize = 120;
-/// Keys under which JSON may say what its score is on.
+/// Keys under which JSON may state the scale of its score.
 const RANGES: [&str; 6] = ["scale", "range", "out_of", "max", "max_score", "maximum"];
-/// What is wrong with an answer that quotes another verdict.
+/// The message for an answer that quotes another verdict.
 const SEVERAL: &str = "it has several verdicts in it that differ";
 
-/// A verdict in JSON: the whole answer, or objects and lists in it that end it, begin it or follow a label, in a code fence
-/// or not, and do not stand in a text of the case too. `read` turns a value into a verdict, or says what is wrong with it. What
-/// precedes `</think>` is not read.
+/// A verdict in JSON: the whole answer, or objects and lists that end it, begin it or follow a label, in a code fence
+/// or not, and that do not occur in a text of the case. `read` turns a value into a verdict, or says what is wrong with
+/// it. Text before `</think>` is not read.
 ///
 /// # Errors
 /// What is wrong with the answer, for the repair question: no verdict, or several that differ.
@@ -51,9 +51,9 @@ pub fn json<T: PartialEq>(
     Said::of(answer)?.in_json(|value| read(value).map_err(NoVerdict::Missing))?.or_in_words(None)
 }
 
-/// The place of the chosen name: in the key `choice` of JSON, as the whole answer, in its last line, such as
-/// `Answer: B`, `[RESULT] B`, `(B)`, `I choose (B)` or `B) it fits`, or alone in its first line. Words of an answer that is
-/// cut off, or whose JSON is, are no choice, and neither is a name that another one follows, as in `B) not (A)`.
+/// The index of the chosen name: in the key `choice` of JSON, as the whole answer, on its last line, such as `Answer:
+/// B`, `[RESULT] B`, `(B)`, `I choose (B)` or `B) it fits`, or alone on its first line. The words of an answer that is
+/// cut off, or whose JSON is, are not a choice; nor is a name followed by another one, as in `B) not (A)`.
 ///
 /// # Errors
 /// What is wrong with the answer: no choice, or several that differ.
@@ -67,10 +67,10 @@ pub fn choice(answer: &Answer, names: &[&str]) -> Result<usize, String> {
     in_json.or_in_words(in_words)
 }
 
-/// A number of the scale: in the key `score` of JSON, as the whole answer, in its last line, such as `Score: 7`,
-/// `[RESULT] 7`, `7/10` or, on a scale from 0 to 1, `70%`, or alone in its first line. Words of an answer that is cut off,
-/// or whose JSON is, are no number. Where an answer says that its number is on another scale, as `Score (1-10): 4` may, it is
-/// not read.
+/// A number on the scale: in the key `score` of JSON, as the whole answer, on its last line, such as `Score: 7`,
+/// `[RESULT] 7`, `7/10` or, on a scale from 0 to 1, `70%`, or alone on its first line. The words of an answer that is
+/// cut off, or whose JSON is, are not a number. If an answer says that its number is on another scale, as `Score
+/// (1-10): 4` may, the number is not read.
 ///
 /// # Errors
 /// What is wrong with the answer: no number, one outside the scale or on another one, or several that differ.
@@ -78,8 +78,8 @@ pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
     scored(answer, (least, most), false)
 }
 
-/// A number as [`number`] reads it or, where that finds none, one under the key `score` of JSON that is off the scale: what
-/// that means is for the caller to say.
+/// A number as [`number`] reads it or, if that finds none, a number off the scale under the key `score` of JSON; the
+/// caller decides what that means.
 ///
 /// # Errors
 /// What [`number`] says is wrong with the answer.
@@ -87,7 +87,7 @@ pub fn number_or_beyond(answer: &Answer, least: f64, most: f64) -> Result<f64, S
     number(answer, least, most).or_else(|why| scored(answer, (least, most), true).map_err(|_| why))
 }
 
-/// A number of the scale; with `beyond`, JSON may have one that is off it.
+/// A number on the scale; with `beyond`, JSON may have one that is off it.
 fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f64, String> {
     let within = |number: f64| {
         let holds = (least..=most).contains(&number);
@@ -139,7 +139,7 @@ pub(crate) fn beside_verdict(answer: &Answer) -> Option<&str> {
     lines::beside_verdict(Said::of(answer).ok()?.text())
 }
 
-/// The place of the choice that a value names: a text, or an object with a key for it.
+/// The index of the choice that a value names: a text, or an object with a key for it.
 fn chosen(value: &Value, names: &[&str]) -> Result<usize, NoVerdict> {
     let written = match value {
         Value::String(_) => Some(value),
@@ -149,7 +149,7 @@ fn chosen(value: &Value, names: &[&str]) -> Result<usize, NoVerdict> {
     named(&written, names).ok_or_else(|| {
         let written = scorebox_sdk::excerpt(&written, SHOWN);
         let why = format!("`choice` is \"{written}\", which is not one of the choices");
-        // The other keys may say something else than a verdict.
+        // Other keys may hold something other than the verdict.
         match member(value, &["choice"]) {
             Some(_) => NoVerdict::Wrong(why),
             None => NoVerdict::Missing(why),
@@ -161,7 +161,7 @@ fn missing(key: &str) -> NoVerdict {
     NoVerdict::Missing(format!("`{key}` is missing"))
 }
 
-/// The choice in words. A name that the text begins with counts only where JSON has no choice.
+/// The choice in words. A name at the beginning of the text counts only if JSON has no choice.
 fn choice_in_words(
     text: &str,
     names: &[&str],
@@ -198,7 +198,7 @@ pub fn text(value: &Value, keys: &[&str]) -> Option<String> {
     }
 }
 
-/// A choice as a model writes it in JSON: a text, or a number where the choices are numbered.
+/// A choice as a model writes it in JSON: a text, or a number if the choices are numbers.
 fn word(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
@@ -231,7 +231,7 @@ pub fn flag(value: &Value, keys: &[&str]) -> Option<bool> {
     }
 }
 
-/// The value under the first of these keys that is there, in any case.
+/// The value under the first of these keys that is present, in any case.
 #[must_use]
 pub fn member<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v Value> {
     let members = value.as_object()?;
@@ -239,7 +239,7 @@ pub fn member<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v Value> {
     keys.iter().find_map(find).map(|(_, value)| value)
 }
 
-/// A number as people write scores: `7`, `7/10` if the scale ends there, `70%` of a scale from 0 to 1.
+/// A number as people write scores: `7`, `7/10` if the scale ends at 10, `70%` on a scale from 0 to 1.
 fn written(text: &str, least: f64, most: f64) -> Option<f64> {
     let is_around = |letter: char| letter.is_whitespace() || "*_`\"'“”,;!()[]".contains(letter);
     let text = text.trim_matches(is_around);

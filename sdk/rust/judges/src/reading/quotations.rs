@@ -1,20 +1,20 @@
-//! What an answer may quote: JSON in it, and its first and last line, that stand in a text of the case too. Whether it is a
-//! verdict all the same is decided elsewhere.
+//! Finds what an answer may quote: JSON in it, and its first and last line, if they also occur in a text of the case.
+//! Whether it is a verdict nevertheless is decided elsewhere.
 //!
-//! An output that holds a false verdict is quoted as it is, in part, or in other lines, so members are compared one by one and
-//! without white space. An answer that is JSON and nothing else quotes nothing.
+//! A judge may quote a false verdict in full, in part, or with other line breaks, so members are compared one by one
+//! and without white space. An answer that is only JSON quotes nothing.
 
 use serde_json::Value;
 
-use super::{MOST_ANSWER_BYTES, lines, said::after_draft, values::Values};
+use super::{MAX_ANSWER_BYTES, lines, said::after_draft, values::Values};
 use crate::{Question, fence};
 
-/// How many members of an object are looked for: a verdict has two or three.
-const MOST_MEMBERS: usize = 16;
+/// How many members of an object are searched for: a verdict has two or three.
+const MAX_MEMBERS: usize = 16;
 
-/// What of this answer stands in a text behind the question's fence too, or in a question without one.
+/// The parts of this answer that also occur inside the question's fence, or anywhere in a question without one.
 pub(crate) fn quotations(question: &Question, answer: &str) -> Vec<String> {
-    if answer.len() > MOST_ANSWER_BYTES {
+    if answer.len() > MAX_ANSWER_BYTES {
         return Vec::new();
     }
     let parts = parts(after_draft(answer).unwrap_or_default());
@@ -29,13 +29,13 @@ pub(crate) fn quotations(question: &Question, answer: &str) -> Vec<String> {
 
 /// A part of an answer that may be a quotation.
 struct Part {
-    /// As it stands in the answer.
+    /// Its text in the answer.
     text: String,
-    /// What tells of it: if one of these stands there, it is a quotation.
+    /// What identifies it: if the case contains one of these, the part is a quotation.
     pieces: Vec<String>,
 }
 
-/// JSON that has words beside it, and the first and the last line if they have a label.
+/// JSON with words next to it, and the first and the last line if they have a label.
 fn parts(text: &str) -> Vec<Part> {
     let values = Values::of(text, true);
     let json = values.found.iter().filter(|found| !found.is_alone);
@@ -56,14 +56,14 @@ fn parts(text: &str) -> Vec<Part> {
 fn members(value: &Value, written: &str) -> Vec<String> {
     match value {
         Value::Object(members) => {
-            let members = members.iter().take(MOST_MEMBERS);
+            let members = members.iter().take(MAX_MEMBERS);
             members.map(|(key, value)| plain(&format!("\"{key}\":{value}"))).collect()
         }
         _ => vec![plain(written)],
     }
 }
 
-/// A text without white space, escaped or not, and without the backslashes of JSON in JSON; in lower case.
+/// A text in lower case and without white space, escaped or not, and without the backslashes of JSON inside JSON.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

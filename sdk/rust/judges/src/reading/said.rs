@@ -1,14 +1,14 @@
-//! What an answer says: its text without the draft that reasoning models put before it, and the JSON in it. What of it is a
-//! verdict is decided elsewhere.
+//! What an answer says: its text without the draft that reasoning models put before it, and the JSON in it. Which part
+//! is a verdict is decided elsewhere.
 
 use serde_json::Value;
 
-use super::{MOST_ANSWER_BYTES, SEVERAL, values::Values};
+use super::{MAX_ANSWER_BYTES, SEVERAL, values::Values};
 use crate::Answer;
 
-/// Between these a model drafts its answer.
+/// The tags between which a model drafts its answer.
 const DRAFTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
-/// What is left of a tag around a draft if the draft cannot be told from the answer.
+/// The start of a tag that is left if the draft cannot be separated from the answer.
 const TAGS: [&str; 2] = ["<think", "</think"];
 const NO_JSON: &str = "it has no JSON in it";
 const INVALID: &str = "what looks like JSON in it is not valid JSON";
@@ -32,18 +32,18 @@ pub(super) struct Said<'a> {
 pub(super) enum InJson<T> {
     /// The judge's verdict.
     Own(T),
-    /// A verdict within or between sentences, or one that stands in a text of the case too: it may be a quotation.
+    /// A verdict within or between sentences, or one that also occurs in a text of the case: it may be a quotation.
     Quoted(T),
-    /// What is wrong.
+    /// There is no verdict; what is wrong.
     None(String),
 }
 
 /// Why a value is not a verdict.
 #[derive(Debug)]
 pub(super) enum NoVerdict {
-    /// It does not say that it is one.
+    /// The value has no verdict.
     Missing(String),
-    /// It says so, and may not be given.
+    /// The value has a verdict that is not allowed.
     Wrong(String),
 }
 
@@ -52,8 +52,8 @@ impl<'a> Said<'a> {
     /// What is wrong with the answer: it is too long, or all of it is a draft.
     pub(super) fn of(answer: &'a Answer) -> Result<Self, String> {
         let bytes = answer.text.len();
-        if bytes > MOST_ANSWER_BYTES {
-            return Err(format!("it has {bytes} bytes; the limit is {MOST_ANSWER_BYTES}"));
+        if bytes > MAX_ANSWER_BYTES {
+            return Err(format!("it has {bytes} bytes; the limit is {MAX_ANSWER_BYTES}"));
         }
         let text = after_draft(&answer.text).ok_or(DRAFT)?;
         let is_whole = !answer.truncated;
@@ -63,29 +63,29 @@ impl<'a> Said<'a> {
             found.stands_apart &= !quotations.iter().any(|it| *it == text[found.bytes.clone()]);
         }
         let has_tag = |words: &str| TAGS.iter().any(|tag| words.contains(tag));
-        // JSON may write about tags.
+        // JSON may contain the tags as text.
         if has_tag(text) && has_tag(&values.left_out(text)) {
             return Err(DRAFT.to_owned());
         }
         Ok(Self { text, values, is_whole, quotations })
     }
 
-    /// The text with `{}` in place of objects, if its words may be a verdict: nothing of it is cut off.
+    /// The text with `{}` in place of objects, if its words may be a verdict, because nothing of it is cut off.
     pub(super) fn words(&self) -> Option<String> {
         (self.is_whole && !self.values.is_open).then(|| self.outside_json())
     }
 
-    /// The text with `{}` in place of objects, whether or not it is whole.
+    /// The text with `{}` in place of objects, even if it is cut off.
     pub(super) fn outside_json(&self) -> String {
         self.values.left_out(self.text)
     }
 
-    /// What of the text stands in a text of the case too.
+    /// The parts of the text that also occur in a text of the case.
     pub(super) fn quotations(&self) -> &'a [String] {
         self.quotations
     }
 
-    /// Whether JSON in it is not closed.
+    /// Whether some JSON in it is not closed.
     pub(super) fn is_open(&self) -> bool {
         self.values.is_open
     }
@@ -95,15 +95,15 @@ impl<'a> Said<'a> {
         self.values.found.is_empty()
     }
 
-    /// The text, whether or not it is whole.
+    /// The text, even if it is cut off.
     pub(super) fn text(&self) -> &'a str {
         self.text
     }
 
-    /// The verdict in JSON; `read` turns a value into one, or says what is wrong with it.
+    /// The verdict in JSON; `read` turns a value into a verdict, or says what is wrong with it.
     ///
     /// # Errors
-    /// If verdicts differ, if which one is meant is open, or if the judge's own is not one that may be given.
+    /// If verdicts differ, if it is unclear which one is meant, or if the judge's own is not allowed.
     pub(super) fn in_json<T: PartialEq>(
         &self,
         read: impl Fn(&Value) -> Result<T, NoVerdict>,
@@ -136,7 +136,7 @@ impl<'a> Said<'a> {
 }
 
 impl<T: PartialEq + Copy> InJson<T> {
-    /// The verdict, the judge's or not.
+    /// The verdict, whether it is the judge's or a quotation.
     pub(super) fn verdict(&self) -> Option<T> {
         match self {
             Self::Own(verdict) | Self::Quoted(verdict) => Some(*verdict),
@@ -146,7 +146,7 @@ impl<T: PartialEq + Copy> InJson<T> {
 }
 
 impl<T: PartialEq> InJson<T> {
-    /// The verdict, of JSON or of words.
+    /// The verdict, in JSON or in words.
     ///
     /// # Errors
     /// What is wrong with the answer: it has no verdict, or two that differ.
@@ -162,7 +162,7 @@ impl<T: PartialEq> InJson<T> {
     }
 }
 
-/// What follows the draft of an answer, if there is one. Some servers leave out the tag before it.
+/// The text after the draft of an answer, if there is one. Some servers leave out the opening tag.
 pub(super) fn after_draft(answer: &str) -> Option<&str> {
     let mut text = answer.trim();
     let mut has_draft = false;
@@ -170,7 +170,7 @@ pub(super) fn after_draft(answer: &str) -> Option<&str> {
         text = text[open.len()..].split_once(close)?.1.trim_start();
         has_draft = true;
     }
-    // JSON may write about tags.
+    // JSON may contain the tags as text.
     if has_draft || text.starts_with(['{', '[', '`']) {
         return Some(text);
     }

@@ -1,12 +1,12 @@
-//! The range that an answer says its number is on, as in `Score (1-10): 4`, or `(out of 10)` in a line of its own. Whether
-//! the answer has a number, it leaves open.
+//! The range that an answer states for its number, as in `Score (1-10): 4`, or `(out of 10)` on a separate line.
+//! Whether the answer has a number is decided elsewhere.
 
 use super::{
     labels::range_in,
     lines::{label, own_lines},
 };
 
-/// What a line may have, in addition to numbers, if it only says what the range is.
+/// The words that a line may contain, in addition to numbers, if it only states the range.
 const WORDS: [&str; 59] = [
     "a",
     "an",
@@ -68,9 +68,9 @@ const WORDS: [&str; 59] = [
     "was",
     "worst",
 ];
-/// Words with which a single number is the end of a range.
+/// Words that make a single number the end of a range.
 const ENDS: [&str; 4] = ["of", "max", "maximum", "to"];
-/// Numbers that are written as words.
+/// Numbers written as words.
 const NUMBERS: [(&str, f64); 11] = [
     ("one", 1.0),
     ("two", 2.0),
@@ -94,10 +94,10 @@ enum Token<'t> {
     Sign(char),
 }
 
-/// Checks that no line of an answer with this number, outside of its JSON, puts it on another scale.
+/// Checks that no line of an answer with this number, outside its JSON, puts the number on another scale.
 ///
 /// # Errors
-/// If one does: then the number means something else than what was asked for.
+/// If one does: then the number does not mean what was asked for.
 pub(super) fn check(
     words: &str,
     quotations: &[String],
@@ -118,8 +118,8 @@ pub(super) fn check(
     }
 }
 
-/// Whether a line of an answer without a verdict is nothing but a number of another scale, as `Score: 7/10` is on a scale
-/// from 0 to 1.
+/// Whether a line of an answer without a verdict is only a number on another scale, as `Score: 7/10` is if the scale is
+/// 0 to 1.
 pub(super) fn states_another(text: &str, quotations: &[String], scale: (f64, f64)) -> bool {
     own_lines(text, quotations).any(|line| {
         let tokens = tokens(line);
@@ -128,10 +128,10 @@ pub(super) fn states_another(text: &str, quotations: &[String], scale: (f64, f64
     })
 }
 
-/// Checks a range that stands in JSON beside the number.
+/// Checks a range that JSON states next to the number.
 ///
 /// # Errors
-/// If it is another one than the scale.
+/// If it is not the scale.
 pub(super) fn check_value(range: &serde_json::Value, scale: (f64, f64)) -> Result<(), String> {
     let text = range.to_string();
     match differs(&numbers(&tokens(&text)), scale) {
@@ -140,7 +140,7 @@ pub(super) fn check_value(range: &serde_json::Value, scale: (f64, f64)) -> Resul
     }
 }
 
-/// The range in the label of a line. Its only number is something else after an unknown word, as in `Score (turn 2): 4`.
+/// The range in the label of a line. After an unknown word, a single number is not a range, as in `Score (turn 2): 4`.
 fn in_label(line: &str) -> Option<Vec<f64>> {
     let (label, rest) = label(line)?;
     let (_, range) = range_in(label)?;
@@ -156,7 +156,7 @@ fn in_label(line: &str) -> Option<Vec<f64>> {
     Some(stated)
 }
 
-/// Whether a line only says what the range is, and it is another one.
+/// Whether a line only states the range, and that is not the scale.
 fn alone(line: &str, number: f64, scale: (f64, f64)) -> bool {
     let tokens = tokens(line);
     if let Some((part, whole)) = fraction(&tokens) {
@@ -176,7 +176,7 @@ fn alone(line: &str, number: f64, scale: (f64, f64)) -> bool {
     is_range && (is_heading || tokens.iter().all(is_known)) && differs(&stated, scale)
 }
 
-/// Whether a token may stand in a line that only says what the range is.
+/// Whether a token may be on a line that only states the range.
 fn is_known(token: &Token<'_>) -> bool {
     match token {
         Token::Word(word) => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)),
@@ -184,7 +184,7 @@ fn is_known(token: &Token<'_>) -> bool {
     }
 }
 
-/// The two numbers of `4/10` or `4 out of 10`, if a line has no other ones.
+/// The two numbers of `4/10` or `4 out of 10`, if a line has no others.
 fn fraction(tokens: &[Token<'_>]) -> Option<(f64, f64)> {
     let [part, whole] = numbers(tokens)[..] else { return None };
     let is_number = |token: &Token<'_>| matches!(token, Token::Number(_));
@@ -199,7 +199,7 @@ fn fraction(tokens: &[Token<'_>]) -> Option<(f64, f64)> {
     is_of.then_some((part, whole))
 }
 
-/// Whether the only number of a line is the end of a range: `out of 10`, `/ 10`, `max. 10`.
+/// Whether the only number on a line is the end of a range: `out of 10`, `/ 10`, `max. 10`.
 fn ends_a_range(tokens: &[Token<'_>]) -> bool {
     let before = tokens.iter().take_while(|token| !matches!(token, Token::Number(_)));
     let mut before = before.skip_while(|token| matches!(token, Token::Sign('(' | '[' | '*' | '_')));
@@ -210,7 +210,7 @@ fn ends_a_range(tokens: &[Token<'_>]) -> bool {
     })
 }
 
-/// Whether something between the numbers of a line makes them the bounds of a range.
+/// Whether something between the numbers on a line makes them the bounds of a range.
 fn has_bounds(tokens: &[Token<'_>]) -> bool {
     let after = tokens.iter().skip_while(|token| !matches!(token, Token::Number(_)));
     let has_bound = after.into_iter().any(|token| match token {
@@ -229,7 +229,7 @@ fn has_bounds(tokens: &[Token<'_>]) -> bool {
     has_bound || names_it
 }
 
-/// Whether these numbers are not the scale: both of its ends, whatever else is between them, or the upper one alone.
+/// Whether these numbers are not the scale: both of its ends, whatever is between them, or the upper one alone.
 fn differs(stated: &[f64], (least, most): (f64, f64)) -> bool {
     match *stated {
         [] => false,
@@ -250,7 +250,7 @@ fn numbers(tokens: &[Token<'_>]) -> Vec<f64> {
     tokens.iter().filter_map(number).collect()
 }
 
-/// The words, numbers and signs of a line. A minus before a number is part of it unless another number precedes.
+/// The words, numbers and signs of a line. A minus before a number belongs to it unless another number precedes it.
 fn tokens(line: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = line.trim_start();
@@ -277,7 +277,7 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// How many bytes a number without a sign has at the beginning of a text.
+/// The length in bytes of an unsigned number at the beginning of a text.
 fn digits(text: &str) -> usize {
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = count(text);

@@ -1,6 +1,6 @@
-//! The JSON in a text, and where it stands. What it means is not decided here.
+//! The JSON in a text, and where it is. What it means is decided elsewhere.
 //!
-//! A judge that quotes JSON does so within or between its sentences, so only JSON that stands apart counts as its own.
+//! A judge that quotes JSON does so within or between its sentences, so only JSON that is set apart counts as its own.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::labels::is_label;
 
-/// How many places of a text are tried as the beginning of JSON.
-const MOST_STARTS: usize = 64;
-/// What a code fence calls JSON.
+/// How many positions of a text are tried as the beginning of JSON.
+const MAX_STARTS: usize = 64;
+/// The language of JSON in a code fence.
 const JSON: &str = "json";
 
 /// The JSON in a text.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    /// Outermost objects and lists, or the whole text, in their order.
+    /// The outermost objects and lists, or the whole text, in order.
     pub(super) found: Vec<Found>,
     /// Whether a bracket is open at the end: what follows it may be part of a value that is cut off.
     pub(super) is_open: bool,
@@ -26,19 +26,19 @@ pub(super) struct Values {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) value: Value,
-    /// Where it stands.
+    /// Its position in the text.
     pub(super) bytes: Range<usize>,
-    /// Whether it stands apart, and not within or between sentences.
+    /// Whether it is set apart, and not within or between sentences.
     pub(super) stands_apart: bool,
-    /// Whether the text has nothing else in it, but for a code fence.
+    /// Whether the text contains nothing else, except a code fence.
     pub(super) is_alone: bool,
-    /// Whether an object in it has a key twice, in any case: which of the two counts is open.
+    /// Whether an object in it has a key twice, in any case: it is unclear which of the two counts.
     pub(super) has_key_twice: bool,
 }
 
 impl Values {
-    /// The whole text if it is JSON; else the outermost objects and lists in it, up to one that is not closed. A number or
-    /// a text that is cut off is JSON too, so those count in a whole text only.
+    /// The whole text if it is JSON; else the outermost objects and lists in it, up to one that is not closed. A number
+    /// or a text that is cut off is JSON too, so these count only if the text is complete.
     pub(super) fn of(text: &str, is_whole: bool) -> Self {
         let whole = parsed(text).filter(|value| is_whole || value.is_object() || value.is_array());
         if let Some(value) = whole {
@@ -47,7 +47,7 @@ impl Values {
         }
         let mut values = Self::default();
         let mut at = 0;
-        for _ in 0..MOST_STARTS {
+        for _ in 0..MAX_STARTS {
             let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) else {
                 return values;
             };
@@ -89,7 +89,7 @@ impl Values {
 }
 
 impl Found {
-    /// The value that stands at these bytes of the text.
+    /// The value at these bytes of the text.
     fn of(value: Value, text: &str, bytes: Range<usize>) -> Self {
         let has_key_twice = keys(&value) != keys_written(&text[bytes.clone()]);
         let (before, after) = (&text[..bytes.start], &text[bytes.end..]);
@@ -103,7 +103,7 @@ impl Found {
     }
 }
 
-/// How many keys the objects of a value have, in any case.
+/// The number of keys in the objects of a value, in any case.
 fn keys(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(keys).sum(),
@@ -117,7 +117,7 @@ fn keys(value: &Value) -> usize {
     }
 }
 
-/// How many keys stand in JSON: as many as colons outside of its texts.
+/// The number of keys that JSON contains as written: the colons outside its texts.
 fn keys_written(json: &str) -> usize {
     let (mut keys, mut in_text, mut escaped) = (0, false, false);
     for byte in json.bytes() {
@@ -132,7 +132,7 @@ fn keys_written(json: &str) -> usize {
     keys
 }
 
-/// Whether a value with these words before and after it ends the text, or has its lines for itself and begins the text or
+/// Whether a value with these words before and after it ends the text, or is on separate lines and begins the text or
 /// follows a label. Between other words it may be a quotation that they introduce and comment on.
 fn stands_apart(before: &str, after: &str) -> bool {
     if after.trim_matches(|letter: char| letter.is_whitespace() || "*_".contains(letter)).is_empty()
@@ -165,19 +165,19 @@ fn ends_in_label(words: &str) -> bool {
     line.trim_matches(is_mark).strip_suffix(':').is_some_and(is_label)
 }
 
-/// What stands around JSON: spaces, what Markdown sets it off with, and the end of a sentence.
+/// What may surround JSON: spaces, Markdown's marks of emphasis, and the end of a sentence.
 fn is_mark(letter: char) -> bool {
     letter.is_whitespace() || "*_`#-.".contains(letter)
 }
 
-/// Whether a text begins as JSON with something in it does; brackets in prose do not.
+/// Whether a text begins as JSON with content does; brackets in prose do not.
 fn begins_json(text: &str) -> bool {
     let (bracket, inside) = text.split_at(1);
     let inside = inside.trim_start();
     inside.starts_with('"') || (bracket == "[" && inside.starts_with(['{', '[']))
 }
 
-/// From the bracket at the beginning to the one that closes it.
+/// The text from the opening bracket to the one that closes it.
 fn balanced(text: &str) -> Option<&str> {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -199,7 +199,8 @@ fn balanced(text: &str) -> Option<&str> {
     None
 }
 
-/// The text as JSON; models often break lines inside of strings, where JSON wants `\n`.
+/// The text as JSON; models often write line breaks inside strings, where JSON requires `
+/// `.
 fn parsed(text: &str) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(value);

@@ -80,7 +80,7 @@ fn a_judge_gives_its_reasons_before_its_verdict_and_lists_in_their_order() {
             r#"{{"type":"object","properties":{{"lost":{list},"found":{list}}},"required":["lost","found"],"additionalProperties":false}}"#
         )
     );
-    // Names are quoted as JSON is, whatever is in them.
+    // Names are quoted as JSON, whatever they contain.
     let odd: Value = serde_json::from_str(&schema::one_of(&["\"", "é\n"])).unwrap();
     assert_eq!(odd, json!({"type": "string", "enum": ["\"", "é\n"]}));
 }
@@ -129,7 +129,7 @@ fn a_reason_in_words_is_what_stands_beside_the_verdict_and_not_the_draft() {
     ] {
         assert_eq!(reason(answer), solid, "{answer}");
     }
-    // What is left of the form is no reason.
+    // What is left of the form is not a reason.
     for answer in [
         "<think>\nHm.\n</think>\n4",
         "```json\n4",
@@ -154,8 +154,7 @@ fn two_unreadable_answers_are_an_error_or_if_the_user_wants_it_smithers_zero() {
     assert_eq!(zero.meta_value(), Some(json!({"unreadable": true})));
 }
 
-/// The scores of Smithers' `llmJudge` (`packages/scorers/src/llmJudge.js`), which takes a JSON number as far as the scale
-/// goes.
+/// The scores of Smithers' `llmJudge` (`packages/scorers/src/llmJudge.js`), which clamps a number in JSON to the scale.
 #[test]
 fn with_smithers_zero_a_json_number_off_the_scale_is_the_end_that_it_is_beyond() {
     let graded = |answer: &'static str, scale, unreadable| {
@@ -192,7 +191,7 @@ fn with_smithers_zero_a_json_number_off_the_scale_is_the_end_that_it_is_beyond()
 fn no_other_number_off_the_scale_is_taken() {
     let settings = Settings { unreadable: Unreadable::Zero, ..Settings::default() };
     for answer in [
-        // Not JSON, or not a verdict in it.
+        // Not JSON, or JSON without a verdict.
         "8",
         "Score: 8",
         "{\"rating\": 8}",
@@ -201,7 +200,7 @@ fn no_other_number_off_the_scale_is_taken() {
         // It may be a quotation.
         "It says {\"score\": 8} itself.",
         "Sure! {\"score\": 8} Let me know.",
-        // Which one counts is open.
+        // It is unclear which one counts.
         "{\"score\": 8}\n{\"score\": 9}",
         "{\"score\": 8}\nScore: 0.4",
         "{\"score\": 8, \"Score\": 9}",
@@ -210,7 +209,7 @@ fn no_other_number_off_the_scale_is_taken() {
         let score = Grade { scale: (0.0, 1.0), ..GRADE }.score(&prompt(), &settings).unwrap();
         assert_eq!(score.meta_value(), Some(json!({"unreadable": true})), "{answer}");
     }
-    // What is on the scale comes first: the other one is not the judge's.
+    // A number on the scale takes precedence: the other one is not the judge's.
     let _judge = testing::answering(|_| "It says {\"score\": 8} itself.\n{\"score\": 0.4}".into());
     let score = Grade { scale: (0.0, 1.0), ..GRADE }.score(&prompt(), &settings).unwrap();
     assert_eq!((score.score, score.meta_value()), (Some(0.4), None));

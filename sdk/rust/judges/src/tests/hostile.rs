@@ -1,9 +1,9 @@
-//! Outputs that try to be the judge: what the scorer's side controls is that they stay data.
+//! Outputs that try to act as the judge: the scorer's side ensures that they stay data.
 
 use scorebox_sdk::{Case, ScoreError};
 
 use crate::{
-    Choice, Classifier, Grade, MOST_DATA_BYTES, Prompt, Question, Settings, ask, fence, testing,
+    Choice, Classifier, Grade, MAX_DATA_BYTES, Prompt, Question, Settings, ask, fence, testing,
 };
 
 const FAIR: Classifier = Classifier {
@@ -14,7 +14,7 @@ const FAIR: Classifier = Classifier {
     ],
 };
 
-/// The message and the nonce of the question about such an output.
+/// The message and the nonce of the question about this output.
 fn asked(output: &str) -> (String, String) {
     let mut prompt = Prompt::new();
     prompt.part("output", &Case::new(output.into()).output()).unwrap();
@@ -50,11 +50,12 @@ fn an_output_cannot_close_its_fence() {
 fn the_nonce_grows_until_no_text_has_it() {
     let first = fence::nonce(["a"].into_iter());
     assert_eq!(first.len(), 16);
-    // The text holds the nonce of its own first round, as far as that can be arranged: in another text's place.
+    // One text contains the nonce of another text's first round, which is the closest to its own that a test can
+    // arrange.
     let texts = ["a", "b"];
     assert_eq!(fence::nonce(texts.into_iter()), fence::nonce(texts.into_iter()));
     assert_ne!(fence::nonce(["ab", ""].into_iter()), fence::nonce(["a", "b"].into_iter()));
-    // A text with all pairs of hexadecimal digits still does not contain 16 in a row by chance.
+    // Even a text with all pairs of hexadecimal digits does not by chance contain these 16 in a row.
     let pairs: String = (0..=255_u8).map(|byte| format!("{byte:02X} ")).collect();
     assert!(!pairs.to_lowercase().contains(&fence::nonce([pairs.as_str()].into_iter())));
 }
@@ -65,7 +66,7 @@ fn a_long_output_is_whole_in_the_question_or_refused() {
     let (message, _) = asked(&long);
     assert!(message.contains(&long));
     let mut prompt = Prompt::new();
-    prompt.data("output", "x".repeat(MOST_DATA_BYTES + 1));
+    prompt.data("output", "x".repeat(MAX_DATA_BYTES + 1));
     let error = FAIR.question(&prompt, &Settings::default()).unwrap_err();
     let message = "the texts for the judge are 2097153 bytes long; the limit is 2097152";
     assert_eq!(error, ScoreError::invalid_input(message));
@@ -83,8 +84,8 @@ fn a_false_verdict_that_the_judge_quotes_is_not_taken_for_its_own() {
     assert_eq!((score.score, judge.questions().len()), (Some(0.0), 2));
 }
 
-/// The score if the judge answers so to the first question about an output, and how many questions that takes. To the second
-/// one it answers No.
+/// The score if this is the judge's answer to the first question about an output, and how many questions are asked. It
+/// answers the second one with No.
 fn judged(output: &str, answer: &'static str) -> (Option<f64>, usize) {
     let judge = testing::answering(move |question| match question.messages.len() {
         1 => answer.to_owned(),
@@ -115,7 +116,7 @@ fn json_that_stands_in_the_output_is_a_quotation_wherever_it_stands_in_the_answe
         ] {
             assert_eq!(judged(output, answer), (Some(0.0), 2), "{output}: {answer}");
         }
-        // An answer that is nothing else is the judge's, in a fence or not.
+        // An answer that consists of nothing else is the judge's, in a fence or not.
         for answer in [
             "{\"reason\": \"great\", \"choice\": \"Yes\"}",
             "<think>Hm.</think>\n```json\n{\"choice\": \"Yes\"}\n```",
@@ -155,14 +156,14 @@ fn what_the_scorer_asks_for_is_not_a_quotation() {
     prompt.say("Like this: {\"score\": 1}").data("output", "fine").say("Final answer: 1");
     let score = scale.score(&prompt, &Settings::default()).unwrap();
     assert_eq!((score.score, judge.questions().len()), (Some(0.0), 1));
-    // Of a question without a fence, nobody knows which of its words are the case's.
+    // Without a fence, it is not known which words of a question are the case's.
     let quotes = |asked: &str| !ask(&Question::new(asked)).quotations.is_empty();
     assert!(quotes("Say {\"score\": 1}") && !quotes("Say 1"));
 }
 
 #[test]
 fn an_answer_is_compared_with_a_long_output_within_bounds() {
-    let output = "{\"choice\": ".repeat(MOST_DATA_BYTES / 11);
+    let output = "{\"choice\": ".repeat(MAX_DATA_BYTES / 11);
     let answer = "Not fair. {\"reason\": \"none\", \"choice\": \"No\"}";
     assert_eq!(judged(&output, answer), (Some(0.0), 1));
 }

@@ -1,4 +1,4 @@
-//! Prompts: the places of a template, and the documents of a context.
+//! Prompts: the placeholders of a template, and the documents of a context.
 
 use scorebox_sdk::Case;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn message(template: &str, case: &Case) -> Result<String, String> {
     let prompt = template.fill(case).map_err(|error| error.to_string())?;
     let question = prompt.question("", "").map_err(|error| error.to_string())?;
     let text = question.messages[0].text.trim().to_owned();
-    // The nonce is another one for each case.
+    // The nonce differs from case to case.
     match text.split_once('-').and_then(|(_, rest)| rest.split_once('>')) {
         Some((nonce, _)) => Ok(text.replace(nonce.rsplit('-').next().unwrap(), "N")),
         None => Ok(text),
@@ -117,7 +117,7 @@ fn documents_are_texts_objects_with_a_text_or_one_value() {
     assert_eq!(of(json!(["", "b"])).unwrap(), ["", "b"]);
     assert!(of(json!(vec!["x"; 129])).unwrap_err().contains("129 documents"));
     assert_eq!(of(json!(vec!["x"; 128])).unwrap().len(), 128);
-    // One question about all of them is one question.
+    // A question about all of them is a single question.
     let many = Case::new(json!("")).with_context(json!(vec!["x"; 1000]));
     assert_eq!(joined_documents(&many.context().unwrap()).unwrap().lines().count(), 1000);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Answer;
-use crate::reading::{self, MOST_ANSWER_BYTES, flag, text};
+use crate::reading::{self, MAX_ANSWER_BYTES, flag, text};
 
 fn choice(answer: &str, names: &[&str]) -> Result<usize, String> {
     reading::choice(&answer.into(), names)
@@ -13,7 +13,7 @@ fn number(answer: &str, least: f64, most: f64) -> Result<f64, String> {
     reading::number(&answer.into(), least, most)
 }
 
-/// An answer that ends at the limit of tokens.
+/// An answer that was cut off at the limit of tokens.
 fn cut(text: &str) -> Answer {
     Answer { truncated: true, ..text.into() }
 }
@@ -24,7 +24,7 @@ fn score(answer: &str) -> Result<i64, String> {
     })
 }
 
-/// `answers.json` has what scripts read (`json`), and what is read here where that is something else (`rust`, null: nothing).
+/// In `answers.json`, `json` is what scripts read, and `rust` is what this crate reads if that differs (null: nothing).
 #[test]
 fn json_in_an_answer_is_read_as_scripts_read_it() {
     let answers: Vec<Value> = serde_json::from_str(include_str!("answers.json")).unwrap();
@@ -100,7 +100,7 @@ fn an_answer_that_is_cut_off_has_the_verdict_of_closed_json_or_none() {
         let why = reading::number(&cut(answer), 0.0, 1.0).unwrap_err();
         assert!(why.contains("JSON"), "{answer}: {why}");
     }
-    // The end of the JSON is missing, whether or not the limit of tokens is why.
+    // The end of the JSON is missing, at the limit of tokens or not.
     assert_eq!(
         number("{\"reason\":\"good\",\"score\": 0", 0.0, 1.0),
         Err("its JSON is not closed".to_owned())
@@ -121,7 +121,7 @@ fn a_draft_is_not_read() {
         "<think>{\"score\": 0.1}</think>{\"score\":0.9}",
         "\n<thinking>\nScore: 0.1\n</thinking>\n\nScore: 0.9",
         "<think>\n</think>\n<think>0.1</think>0.9",
-        // Servers whose prompt has the first tag.
+        // Servers whose prompt contains the opening tag.
         "Maybe {\"score\": 0.1}? No.\n</think>\n{\"score\": 0.9}",
         "{\"reason\": \"it leaves </think> open\", \"score\": 0.9}",
         "<think>0.1</think>```json\n{\"reason\": \"<think> is left open\", \"score\": 0.9}\n```",
@@ -131,7 +131,7 @@ fn a_draft_is_not_read() {
     for answer in [
         "<think>{\"score\":0.1}</think> I will not say.",
         "<think>Maybe {\"score\": 0.1}\nScore: 0.1",
-        // Where the draft ends cannot be told.
+        // It is unclear where the draft ends.
         "<think>It says </think>{\"score\": 1.0}\n, which is wrong.</think> I will not say.",
     ] {
         assert!(number(answer, 0.0, 1.0).is_err(), "{answer}");
@@ -175,7 +175,7 @@ fn a_verdict_in_words_has_a_known_label() {
         assert!(number(answer, 1.0, 5.0).is_err(), "{answer}");
     }
     assert_eq!(choice("The claim is: N", &["Y", "N"]).ok(), None);
-    // What JSON says is not changed by marks on the way there.
+    // Marks before JSON do not change what it says.
     let answer = "Clarity\nScore: 3\n\nIn all:\n{\"scores\": [{\"score\": 2}], \"score\": 4}";
     assert_eq!(number(answer, 1.0, 5.0), Ok(4.0));
 }
@@ -262,7 +262,7 @@ fn an_answer_that_begins_with_a_name_and_names_another_one_later_is_not_read() {
     ] {
         assert!(choice(answer, names).is_err(), "{answer}");
     }
-    // Part of a word and the article are no names, and its own name is no other one.
+    // Part of a word, or the article, is not a name; nor does a choice's own name count as another one.
     for (answer, names) in [
         ("first: the first response is better", &["first", "second", "tie"][..]),
         ("Yes. It notices all of it.", &["Yes", "No"]),
@@ -309,7 +309,7 @@ fn json_that_says_two_things_or_what_may_not_be_said_is_not_read() {
     ] {
         assert!(choice(answer, &names).is_err(), "{answer}");
     }
-    // What is no verdict does not stand in its way, nor does one that is quoted and none of the choices.
+    // What is not a verdict does not get in the way of one; nor does a quoted name that is not a choice.
     for answer in [
         "{\"marks\": {\"a\": 1, \"b\": {\"a\": \": \\\": \"}}}\n{\"choice\": \"good\"}",
         "{\"answer\": \"Paris\"}\n{\"choice\": \"good\"}",
@@ -321,18 +321,18 @@ fn json_that_says_two_things_or_what_may_not_be_said_is_not_read() {
 
 #[test]
 fn answers_are_read_within_bounds() {
-    let long = "x".repeat(MOST_ANSWER_BYTES + 1);
+    let long = "x".repeat(MAX_ANSWER_BYTES + 1);
     assert!(score(&long).unwrap_err().contains("bytes"));
     assert!(choice(&long, &["A"]).unwrap_err().contains("bytes"));
     assert!(number(&long, 0.0, 1.0).unwrap_err().contains("bytes"));
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(score(&deep).is_err());
-    assert!(score(&"{".repeat(MOST_ANSWER_BYTES)).is_err());
+    assert!(score(&"{".repeat(MAX_ANSWER_BYTES)).is_err());
     for piece in [
         "Score: ", "is ", "a: ", "): ", "1. ", "X) Y", "[RESULT]", "</think>", "\n", "\"", "{}",
         "[1]",
     ] {
-        let many = piece.repeat(MOST_ANSWER_BYTES / piece.len());
+        let many = piece.repeat(MAX_ANSWER_BYTES / piece.len());
         assert!(number(&many, 2.0, 3.0).is_err(), "{piece}");
         assert!(choice(&many, &["X", "Y"]).is_err(), "{piece}");
     }
@@ -370,7 +370,7 @@ fn a_choice_is_a_key_a_letter_a_word_or_the_last_line() {
         "Both",
         "(A) or (B)",
         "{\"choice\": \"C\"}",
-        // Nothing says whether it is counted from 0 or from 1.
+        // It is unclear whether it is counted from 0 or from 1.
         "{\"choice\": 2}",
         "A\nB",
         "A\nOn second thought: B",

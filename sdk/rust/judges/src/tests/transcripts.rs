@@ -1,4 +1,4 @@
-//! Transcripts: how steps are written down, and that nothing in a step can be taken for another one.
+//! Transcripts: how steps are written down, and that nothing inside a step can look like another one.
 
 use scorebox_sdk::Case;
 use scorebox_sdk_traces::Trace;

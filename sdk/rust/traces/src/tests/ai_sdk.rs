@@ -1,4 +1,4 @@
-//! The AI SDK's streams, steps and refusals; its messages are among those of all providers.
+//! The AI SDK's streams, steps and refusals; its messages are tested with those of all providers.
 
 use serde_json::json;
 
@@ -175,7 +175,7 @@ fn a_step_that_was_cut_off_cuts_off_the_run() {
     let first = |reason: &str| step_of_version_4(json!({"finishReason": reason}));
     assert_eq!(outcome(json!([first("tool-calls"), last("length")])), cut);
     assert_eq!(outcome(json!([first("length"), last("stop")])), None);
-    // What the SDK returns says it of its last step.
+    // What the SDK returns says this about its last step.
     let steps = json!([{"text": "Su", "toolCalls": [], "toolResults": []}]);
     assert_eq!(outcome(json!({"text": "Su", "finishReason": "length", "steps": steps})), cut);
 }
@@ -226,7 +226,7 @@ fn what_a_person_said_about_a_call_is_not_a_result() {
     };
     assert_eq!(calls(page(true)), nothing);
     assert_eq!(calls(page(false)), refused);
-    // The steps of a run have the whole call in the question.
+    // The steps of a run contain the whole call in the approval request.
     let call =
         json!({"type": "tool-call", "toolCallId": "c", "toolName": "rm", "input": {"p": "/"}});
     let step = json!({"content": [call, {"type": "tool-approval-request", "approvalId": "a", "toolCall": call}],

@@ -1,10 +1,10 @@
-//! How often what happened counts as an event, under the common names and the trace's own.
+//! How often something counts as an event, under the common names and the trace's own.
 
 use serde_json::json;
 
 use super::*;
 
-/// How many events of a trace go by a name.
+/// How many events of a trace have a name.
 fn count(trace: &Value, name: &str) -> usize {
     let trace = Trace::read(trace.clone()).unwrap();
     trace.events().iter().filter(|event| event.is(name)).count()
@@ -69,7 +69,7 @@ fn a_call_of_one_id_that_niceevals_events_report_again_is_one_call() {
     let begun = json!({"type": "operation.started", "operationId": "1",
         "operation": {"kind": "tool", "name": "w", "input": {"c": 1}}});
     assert_eq!(told(json!([begun, call, answer])), once);
-    // Events are those of the stream, however often it has them.
+    // Events are those of the stream, even if it repeats them.
     assert_eq!(count(&json!([call, call, answer]), "action.called"), 2);
 }
 
@@ -118,7 +118,7 @@ fn a_tool_call_and_the_event_of_what_it_stands_for_are_one() {
         let agents: Vec<_> = trace.sub_agents().collect();
         assert_eq!(agents.len(), 1);
         assert_eq!(agents[0].remote_url.as_deref(), Some("https://a.example"));
-        // What is said about the agent counts for the agent, and what is said about the call for the call.
+        // A status of the agent counts for the agent, and a status of the call for the call.
         assert_eq!(trace.ending_of(agents[0]), Status::Failed);
         assert_eq!(trace.tool_calls().next().unwrap().status(), Status::Succeeded);
     }

@@ -1,4 +1,4 @@
-//! Traces made to do harm.
+//! Traces that are made to do harm.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn no_text_makes_the_reader_panic() {
-    // Every sample of the other tests, cut and bent in many places.
+    // Every sample of the other tests, cut and changed in many places.
     let samples = [
         r#"[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"w","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]"#,
         r#"{"schema_version":"ATIF-v1.7","agent":{"name":"a"},"steps":[{"step_id":1,"source":"agent","message":"m","tool_calls":[{"tool_call_id":"c","function_name":"w","arguments":{}}],"observation":{"results":[{"content":"x"}]}}]}"#,
@@ -20,7 +20,7 @@ fn no_text_makes_the_reader_panic() {
         let places: Vec<usize> = sample.match_indices(':').map(|(place, _)| place + 1).collect();
         for place in places {
             for bend in bends {
-                // Puts a value where another was, up to the next comma or bracket.
+                // Replaces the value at a place, up to the next comma or bracket.
                 let rest = &sample[place..];
                 let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
                 let _ = Trace::parse(&format!("{}{bend}{}", &sample[..place], &rest[end..]));
@@ -68,7 +68,7 @@ fn many_calls_and_results_cost_no_more_than_their_number() {
     let count = 50_000;
     let mut items = Vec::new();
     for index in 0..count {
-        // All of one name, half of them of one id, none answered in order.
+        // All with the same name, half of them with the same id, and none answered in order.
         let id = if index % 2 == 0 { "same".to_owned() } else { index.to_string() };
         items.push(json!({"type": "function_call", "call_id": id, "name": "w", "arguments": "{}"}));
     }
@@ -87,7 +87,7 @@ fn too_many_steps_are_refused() {
     assert_eq!(error.to_string(), "the trace has more than 100000 steps");
 }
 
-/// A stream of numbers that is the same every time.
+/// A reproducible stream of pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -127,7 +127,7 @@ fn anything(random: &mut Random, words: &[&str], depth: usize) -> Value {
         1 => json!(random.below(2) == 0),
         2 => json!(random.below(1000) as f64 / 7.0),
         3 => Value::String(word(random)),
-        // JSON in text, which some readers open.
+        // JSON in text, which some readers parse.
         4 if depth > 0 => Value::String(anything(random, words, depth - 1).to_string()),
         4 => Value::String("{\"a\":[1,{".to_owned()),
         5..8 => (0..random.below(4)).map(|_| anything(random, words, depth - 1)).collect(),

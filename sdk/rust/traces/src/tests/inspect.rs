@@ -1,4 +1,4 @@
-//! What Inspect's samples have beside their messages.
+//! What Inspect's samples contain in addition to their messages.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! A call that was left out would look like one that was never made: what is read from an unusual
-//! place, and what is refused.
+//! A call that is left out would look like one that was never made: which calls are read from unusual places, and what
+//! is refused.
 
 use serde_json::json;
 
@@ -61,7 +61,7 @@ fn a_message_may_hold_items_of_the_responses_api() {
         "call roll {} -> \"6\" (succeeded)",
     ];
     assert_eq!(lines(&trace), expected);
-    // They stand in one turn, that of their message.
+    // They are in one turn, that of their message.
     assert_eq!((trace.turns().len(), trace.turns()[0].calls.len()), (1, 2));
 }
 
@@ -241,7 +241,7 @@ fn a_call_inside_an_unknown_part_or_key_is_refused() {
 
     let data = json!([{"role": "assistant", "parts": [{"type": "data-form", "data": {"name": "x", "arguments": {}}}]}]);
     assert_eq!(told(data), [""; 0]);
-    // Where the call was read, what repeats it is not another one.
+    // If the call was read, its repetition is not another one.
     let twice = json!([{"role": "assistant", "content": "", "raw": [call],
         "tool_calls": [{"id": "1", "name": "w", "arguments": {}}]}]);
     assert_eq!(told(twice), ["call w {} -> nothing (unknown)"]);
@@ -264,7 +264,7 @@ fn a_step_may_have_calls_in_its_content() {
     assert_eq!(told(blocks), ["thinks: Hm.", "assistant: x", "call w {} -> nothing (unknown)"]);
     let elsewhere = json!([{"thought": "Hm.", "output": [{"type": "function_call", "call_id": "1", "name": "w"}]}, {"thought": ""}]);
     assert!(refusal(elsewhere).contains("item 0 is an object with the keys `output`, `thought`"));
-    // A step of the AI SDK has its text twice, and says it once.
+    // A step of the AI SDK contains its text twice, but says it once.
     let text = json!([{"type": "text", "text": "x"}]);
     let twice = json!([{"text": "x", "content": text, "toolCalls": [], "toolResults": [], "finishReason": "stop"}]);
     assert_eq!(told(twice), ["assistant: x"]);

@@ -37,7 +37,7 @@ fn a_regex_matches_a_text_or_else_what_is_around_it() {
     assert!(!matches(regex("^pwd"), json!({"command": "cd; pwd"})));
     assert!(matches(regex("src/.*\\.rs"), json!({"path": "src/a.rs"})));
     assert!(matches(json!({"regex": "\"a\":1"}), json!({"b": 2, "a": 1})));
-    // As in niceeval, no further out than the object or array around it.
+    // As in niceeval, the search goes no further out than the object or array around it.
     let inner = json!({"a": {"path": {"regex": "x\\.rs"}}});
     assert!(matches(inner.clone(), json!({"a": {"command": "cat x.rs"}})));
     assert!(!matches(inner, json!({"a": {"path": "y"}, "b": "x.rs"})));
@@ -122,7 +122,7 @@ fn expected_calls_come_in_the_spellings_of_traces() {
     assert_eq!(expected(json!([])).alternatives(), [ExpectedRun::default()]);
 }
 
-/// As in promptfoo, whose expected arguments may leave out keys, and no items.
+/// As in promptfoo, whose expected arguments may leave out keys, but not items.
 #[test]
 fn a_literal_array_is_as_long_as_it_is() {
     let literal = |written: Value| ArgumentPattern::literal(written, false);
@@ -131,7 +131,7 @@ fn a_literal_array_is_as_long_as_it_is() {
     assert!(!literal(json!({"a": [1]})).matches(&arguments));
 }
 
-/// `turns` would have a run compared message by message.
+/// With `turns`, a run would be compared message by message.
 #[test]
 fn expected_calls_alone_are_not_messages() {
     let call = ExpectedCall { name: "w".into(), arguments: Some(json!({"c": 1})), result: None };
@@ -253,7 +253,7 @@ fn optimal_pairing_agrees_with_trying_everything() {
 
 #[test]
 fn a_chain_of_exchanges_needs_no_recursion_and_too_many_pairs_are_refused() {
-    // Greedy pairing pairs i with i, and only shifting all by one makes room for the last.
+    // Greedy pairing pairs i with i; only shifting all by one makes room for the last.
     let count = 1500;
     let fits = |left: usize, right: usize| {
         right == left || right == left + 1 || (left == count - 1 && right == 0)
@@ -290,7 +290,7 @@ fn how_often_something_has_to_happen() {
     assert_eq!(count(None, Some(0), Some(5)).unwrap().to_string(), "at most 5");
     assert_eq!(count(None, Some(2), Some(4)).unwrap().to_string(), "2 to 4");
     assert_eq!(count(None, Some(1), Some(1)).unwrap().to_string(), "exactly 1");
-    // Who writes only `max` may mean "at most".
+    // A user who writes only `max` may mean "at most".
     let only_max = count(None, None, Some(1)).unwrap();
     assert!(only_max.holds(1) && !only_max.holds(0));
     assert_eq!(only_max.to_string(), "1 to 1 (`min` is 1 unless you say otherwise)");

@@ -55,7 +55,7 @@ fn without_ids_results_follow_the_order_of_the_calls() {
     assert_eq!(told(trace), ["call a {} -> \"of a\" (unknown)", "call b {} -> \"of b\" (unknown)"]);
 }
 
-/// In 30 of the 100 traces of tau-bench that were looked at, an id comes twice.
+/// In 30 of the 100 traces of tau-bench that were examined, an id occurs twice.
 #[test]
 fn a_reused_id_means_its_oldest_open_call() {
     let call = |name: &str| {
@@ -258,7 +258,7 @@ fn a_call_that_a_message_writes_down_twice_is_one() {
         let message = json!([{"type": "ai", "content": content, "tool_calls": [call]}]);
         assert_eq!(told(message), expected);
     }
-    // An id that is reused is another call, where it stands beside the first.
+    // A reused id next to the first one is another call.
     let twice = json!([{"role": "assistant", "tool_calls": [call, call]}]);
     assert_eq!(told(twice).len(), 2);
 }
@@ -297,7 +297,7 @@ fn one_part_may_stand_for_the_list_of_it() {
     let content = json!([{"role": "user", "content": {"type": "text", "text": "Hi"}},
         {"role": "assistant", "content": {"type": "tool_use", "name": "w", "input": {}}}]);
     assert_eq!(told(content), expected);
-    // What a tool answers is its own.
+    // A tool's answer is its own, whatever keys it has.
     let answer = json!([{"role": "tool", "content": {"text": "x"}}]);
     assert_eq!(told(answer), ["call unknown {} -> {\"text\":\"x\"} (unknown)"]);
 }

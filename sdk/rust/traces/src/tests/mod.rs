@@ -1,5 +1,5 @@
-//! What the reader makes of the traces that people have. The samples are what the libraries named in
-//! each test wrote, cut short.
+//! How the reader understands traces of real programs. The samples were written by the libraries that each test names,
+//! and are shortened.
 
 mod ai_sdk;
 mod answers;

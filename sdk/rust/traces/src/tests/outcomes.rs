@@ -1,4 +1,4 @@
-//! How a run ended, by the words that programs have for it.
+//! How a run ended, in the words that programs use for it.
 
 use serde_json::json;
 
@@ -114,7 +114,7 @@ fn other_words_are_kept_and_silence_is_none() {
     ] {
         assert_eq!(outcome(silent), None);
     }
-    // An answer that was cut off did not come to its end, whatever is said in words of its own.
+    // An answer that was cut off is not complete, whatever its text says.
     let cut = outcome(
         json!({"status": "blue", "messages": [{"role": "assistant", "content": "x", "finish_reason": "length"}]}),
     );

@@ -1,4 +1,4 @@
-//! What programs write that have shapes of their own, as far as no other file has them.
+//! Programs with their own formats that no other test file covers.
 
 use serde_json::json;
 
@@ -114,7 +114,7 @@ fn what_codex_began_and_never_ended_was_called() {
     let trace = Trace::read(killed).unwrap();
     assert_eq!(lines(&trace), expected);
     assert_eq!(trace.tool_calls().last().unwrap().status(), Status::Unknown);
-    // A later thread may use the id again.
+    // A later thread may reuse the id.
     let resumed = json!([thread, begun("0", "rm x"), thread, begun("0", "ls"), done("0", "ls")]);
     assert_eq!(told(resumed), [expected[1], expected[0]]);
 }
@@ -374,7 +374,7 @@ fn a_call_that_begins_and_ends_is_one() {
     let trace = Trace::read(json!([llama, done])).unwrap();
     let statuses: Vec<_> = trace.calls_and_results().map(ToolCall::status).collect();
     assert_eq!(statuses, [Status::Failed]);
-    // Without the type of an end, two calls with the same arguments are two.
+    // Without an event type that marks the end, two calls with the same arguments are two calls.
     let twice =
         json!([{"tool": "w", "args": {"a": 1}}, {"tool": "w", "args": {"a": 1}, "result": 1}]);
     assert_eq!(told(twice).len(), 2);

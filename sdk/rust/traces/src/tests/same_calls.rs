@@ -42,7 +42,7 @@ fn a_tool_inside_itself_is_another_call_unless_it_can_be_the_same() {
     assert_eq!(inside(to("a"), to("mallory")), ["a", "mallory"]);
     assert_eq!(inside(to("a"), to("a")), ["a"]);
     assert_eq!(inside(to("a"), json!({})), ["a"]);
-    // What only one of the two says is said.
+    // What only one of the two states is kept.
     assert_eq!(inside(json!({}), to("mallory")), ["mallory"]);
     let with = |result: &str| {
         let mut more = to("a");
@@ -95,14 +95,14 @@ fn a_tool_that_begins_while_its_model_answers_is_called_once() {
             assert_eq!(paid(spans), ["a"], "{asked:?} {span}");
         }
     }
-    // Other arguments are another call; so is one from before the model was asked.
+    // Other arguments make another call; so does a call from before the model was asked.
     let other =
         json!([chat("1", None, (1, 5), answer(Some("c1"))), tool("2", None, (4, 6), to("b"))]);
     assert_eq!(paid(other), ["b", "a"]);
     let before =
         json!([tool("2", None, (1, 2), to("a")), chat("1", None, (3, 5), answer(Some("c1")))]);
     assert_eq!(paid(before), ["a", "a"]);
-    // As many as were asked for.
+    // As many calls as the model asked for.
     let twice = json!([{"role": "assistant", "parts": [
         {"type": "tool_call", "id": "c1", "name": "pay", "arguments": {"to": "a"}},
         {"type": "tool_call", "id": "c2", "name": "pay", "arguments": {"to": "a"}}]}]);
@@ -130,7 +130,7 @@ fn a_call_that_a_span_reported_first_is_known_in_the_conversation() {
             spans.push(next);
         }
         assert_eq!(paid(json!(spans)), ["a"], "{id:?}");
-        // Where no answer was written down, what was asked next has it.
+        // If no answer was recorded, the next request contains it.
         spans[0]["attributes"].as_object_mut().unwrap().remove("gen_ai.output.messages");
         assert_eq!(paid(json!(spans)), ["a"], "{id:?}");
     }

@@ -1,4 +1,4 @@
-//! What exporters make of spans: delivered twice, without an end, with a status in other places.
+//! Variations of spans by exporters: delivered twice, without an end, with a status in other places.
 
 use serde_json::json;
 
@@ -46,11 +46,11 @@ fn spans_have_the_order_of_their_nanoseconds() {
             json!("2026-01-01T00:00:00.0000002Z"),
         ),
         ("start_time", json!(1_767_225_600_000_000_001_u64), json!(1_767_225_600_000_000_002_u64)),
-        // The unit is that of the key, whatever the size of the number.
+        // The key states the unit, whatever the size of the number.
         ("startTimeUnixNano", json!("99999999999900"), json!("100000000000100")),
         ("start_time_unix_nano", json!(9), json!(10)),
         ("startMs", json!(99_999_999_999.0), json!(100_000_000_000_u64)),
-        // Where it names none, the size shows it.
+        // If the key states none, the size of the number shows it.
         ("startTime", json!(1_767_225_600), json!(1_767_225_600_001.0)),
     ] {
         for spans in [[("b", late.clone()), ("a", early.clone())], [("a", early), ("b", late)]] {
@@ -115,7 +115,7 @@ fn an_id_means_one_span_of_its_trace() {
     let call = trace.steps().iter().find(|step| matches!(step.kind, StepKind::ToolCall(_)));
     let parent = &trace.steps()[call.unwrap().parent.unwrap()];
     assert_eq!(line(parent), "agent x (succeeded)");
-    // Without ids, nothing says that two spans are one.
+    // Without ids, nothing shows that two spans are one.
     let mut nameless = tool("a", "1", json!({}));
     nameless.as_object_mut().unwrap().remove("spanId");
     assert_eq!(count(json!([nameless, nameless])), 2);
@@ -147,7 +147,7 @@ fn why_a_model_ended_may_stand_in_an_attribute() {
     assert_eq!(outcome(json!([ended(json!("[\"content_filter\"]"))])), cut("content_filter"));
     assert_eq!(outcome(json!([ended(json!("length"))])), cut("length"));
     assert_eq!(outcome(json!([ended(json!(["stop"]))])), None);
-    // Without a reason of its own, a message keeps the one of its span.
+    // A message without its own reason keeps that of its span.
     let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": "Su"}]}]);
     let both = model(
         json!({"gen_ai.response.finish_reasons": ["length"], "gen_ai.output.messages": said}),

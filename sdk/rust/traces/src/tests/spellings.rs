@@ -1,5 +1,4 @@
-//! One call in the words of many: where its arguments stand, where its result does, how it says
-//! that it failed.
+//! One call as many formats write it: where its arguments are, where its result is, how a failure is marked.
 
 use serde_json::json;
 
@@ -32,7 +31,7 @@ fn arguments_go_by_many_names() {
     }
     let deepeval = json!([{"name": "f", "inputParameters": {"x": 1}, "output": "y"}]);
     assert_eq!(told(deepeval), ["call f {\"x\":1} -> \"y\" (unknown)"]);
-    // LangChain's own `kwargs` are the fields of an action; those of an action are arguments.
+    // LangChain's own `kwargs` are the fields of an action; an action's `kwargs` are arguments.
     let pair = json!([[{"name": "f", "kwargs": {"x": 1}}, "y"]]);
     assert_eq!(told(pair), ["call f {\"x\":1} -> \"y\" (unknown)"]);
 }
@@ -161,7 +160,7 @@ fn of_several_commands_one_that_failed_is_a_failure() {
 fn a_failure_is_one_in_capitals_too() {
     let call = |result: Value| ToolCall { result: Some(result), ..ToolCall::default() };
     assert_eq!(call(json!({"status": "ERROR"})).status(), Status::Failed);
-    // A cancelled order is what was asked for.
+    // A cancelled order is the expected result.
     assert_eq!(call(json!({"status": "cancelled"})).status(), Status::Succeeded);
 }
 

@@ -1,4 +1,4 @@
-//! Step dictionaries, and what is in no shape at all.
+//! Step dictionaries, and data in no known format.
 
 use serde_json::json;
 

@@ -126,7 +126,7 @@ fn claude_codes_refusals_are_rejections() {
         assert_eq!(status(answer(json!(text), true, json!(null))), Status::Rejected);
         let parts = json!([{"type": "text", "text": text}]);
         assert_eq!(status(answer(parts, true, json!(null))), Status::Rejected);
-        // What a tool has read may say the same.
+        // A tool may read a text that says the same.
         assert_eq!(status(answer(json!(text), false, json!(null))), Status::Succeeded);
         let beside = json!(format!("Error: {text}"));
         assert_eq!(status(answer(json!("no"), true, beside)), Status::Rejected);
@@ -192,7 +192,7 @@ fn items_of_the_responses_api() {
             "other a_thing_of_tomorrow",
         ]
     );
-    // Calls side by side are one turn of the model.
+    // Adjacent calls are one turn of the model.
     assert_eq!(trace.turns()[1].calls.len(), 2);
     let shell = trace.tool_calls().last().unwrap();
     assert_eq!((shell.status(), shell.exit_code()), (Status::Failed, Some(2)));

@@ -10,7 +10,7 @@ fn span(name: &str, id: &str, parent: Option<&str>, times: (u32, u32), attribute
         "end_time": format!("2026-01-01T00:00:0{}Z", times.1), "attributes": attributes})
 }
 
-/// As the SDK of OpenTelemetry for Python writes spans: in the order of their ends.
+/// As OpenTelemetry's SDK for Python writes spans: in the order of their ends.
 fn spans() -> Vec<Value> {
     let user = json!({"role": "user", "parts": [{"type": "text", "content": "Weather?"}]});
     let asks = json!({"role": "assistant", "parts": [
@@ -91,7 +91,7 @@ fn spans_are_read_by_their_times_and_every_message_once() {
     let trace = Trace::read(Value::Array(spans())).unwrap();
     assert_eq!(lines(&trace), TOLD);
     assert_eq!(trace.usage().unwrap().total(), Some(15));
-    // The run's own agent is not one that it called.
+    // The run's own agent is not an agent that it called.
     let agents: Vec<_> = trace.sub_agents().collect();
     assert_eq!(agents[0].remote_url.as_deref(), Some("agents.example:443"));
     assert_eq!(agents.len(), 1);
@@ -374,7 +374,7 @@ fn a_conversation_that_is_repeated_in_other_words_counts_once() {
         "assistant: Sun.",
     ];
     assert_eq!(told(trace(call(json!("{\"c\":1}"), vec![]))), expected);
-    // Whatever else is different, the id says that it is the same call.
+    // Whatever else differs, the id shows that it is the same call.
     let more = told(trace(call(json!({}), vec![json!({"type": "text", "content": "So."})])));
     assert_eq!(more.iter().filter(|line| line.starts_with("call w")).count(), 1);
 }
@@ -418,7 +418,7 @@ fn inspects_hand_offs_are_calls_of_agents() {
     assert_eq!(agents(json!({"epoch": 1, "messages": messages, "events": events})), once);
     assert_eq!(agents(json!({"epoch": 1, "messages": [], "events": events})), once);
     assert_eq!(agents(events.clone()), once);
-    // An agent that no tool call hands over to has its span alone.
+    // An agent that no tool call hands over to is reported by its span only.
     let alone = json!({"epoch": 1, "messages": messages, "events": [events[1]]});
     assert_eq!(agents(alone), [("r".to_owned(), Status::Unknown)]);
 }
@@ -463,7 +463,7 @@ fn what_an_agent_hands_over_is_not_a_second_answer() {
     let agent = |children: Value| json!({"name": "helper", "type": "agent", "output": "It is: sun", "children": children});
     let model = json!({"name": "think", "type": "llm", "output": "sun"});
     assert_eq!(told(agent(json!([model]))), ["agent helper (succeeded)", "assistant: sun"]);
-    // Where no model is known, it is all there is.
+    // If there is no model span, it is the only record.
     assert_eq!(told(agent(json!([]))), ["agent helper (succeeded)", "assistant: It is: sun"]);
 }
 

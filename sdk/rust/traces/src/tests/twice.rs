@@ -1,10 +1,10 @@
-//! What two libraries that watch one run write down twice, and requests that were made again.
+//! What two libraries that record one run write twice, and requests that were repeated.
 
 use serde_json::json;
 
 use super::*;
 
-/// The span of a model that asks to call `w`. `id`: of the response.
+/// The span of a model that requests a call of `w`. `id`: the id of the response.
 fn asks(id: &str, span: &str, parent: Option<&str>, times: (u32, u32), more: Value) -> Value {
     let answer = json!([{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "w",
         "arguments": {"c": "Rome"}}]}]);
@@ -38,7 +38,7 @@ fn a_request_that_two_libraries_watch_counts_once() {
         assert_eq!(counted(json!([outer, inner])), (Some(15), once.to_vec()));
         assert_eq!(counted(json!([inner, outer])), (Some(15), once.to_vec()));
     }
-    // With a span of neither kind between them, and watched by three.
+    // With a span of neither kind between them, and with three recorders.
     let between = json!({"name": "POST", "traceId": "a", "spanId": "1b", "parentSpanId": "1",
         "startTimeUnixNano": "1", "endTimeUnixNano": "5", "attributes": {}});
     let chain = json!([
@@ -69,7 +69,7 @@ fn another_request_within_a_request_counts() {
     let spans =
         json!([asks("", "1", None, (1, 5), tokens), asks("", "2", Some("1"), (2, 4), json!({}))]);
     assert_eq!(counted(spans).0, Some(31));
-    // Nothing says that they are one.
+    // Nothing shows that they are the same.
     let unknown = json!({"gen_ai.usage.input_tokens": null, "gen_ai.usage.output_tokens": null});
     let spans =
         json!([asks("", "1", None, (1, 5), unknown), asks("", "2", Some("1"), (2, 4), json!({}))]);
@@ -114,7 +114,7 @@ fn langchain_has_the_arguments_of_a_streamed_call_beside_it() {
         ),
         expected
     );
-    // What the block itself has counts.
+    // What the block itself states counts.
     assert_eq!(
         told(message(block(json!({"input": {"c": "Rome"}})), json!({"c": "Oslo"}))),
         expected

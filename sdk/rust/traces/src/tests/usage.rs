@@ -1,4 +1,4 @@
-//! What the reader makes of the tokens and the cost that traces state.
+//! How the reader understands the tokens and the cost that traces state.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn the_answers_of_a_conversation_add_up() {
     let langchain = json!({"type": "ai", "content": "x", "usage_metadata": {"input_tokens": 3,
         "output_tokens": 4, "total_tokens": 7, "input_token_details": {"cache_read": 1}}});
     assert_eq!(stated(json!([langchain])), (Some(3), Some(4), Some(7), Some(1), None));
-    // An answer without words and calls consumed tokens too.
+    // An answer without words or calls still consumed tokens.
     let empty = json!({"role": "assistant", "content": "", "usage": {"input_tokens": 1}});
     assert_eq!(stated(json!([anthropic, empty])).0, Some(6));
     assert_eq!(
@@ -38,7 +38,7 @@ fn the_answers_of_a_conversation_add_up() {
     );
 }
 
-/// Input, total, written to a cache, read from one, and of these in the input.
+/// Input, total, written to a cache, read from a cache, and how much of the latter the input includes.
 fn cached(usage: Value) -> [Option<u64>; 5] {
     let usage = Trace::read(json!([says(usage)])).unwrap().usage().unwrap();
     [
@@ -59,13 +59,13 @@ fn tokens_of_a_cache_that_a_format_counts_beside_the_input_join_it_if_they_were_
         ("inputTokens", "cacheWriteInputTokens", "cacheReadInputTokens"),
         ("inputTokens", "cacheCreationTokens", "cacheReadTokens"),
         ("input_tokens", "input_tokens_cache_write", "input_tokens_cache_read"),
-        // More than the input is not in it.
+        // More tokens than the input cannot be included in it.
         ("inputTokens", "cacheWriteTokens", "cachedInputTokens"),
         ("prompt_tokens", "cache_write_tokens", "cache_read_tokens"),
     ] {
         assert_eq!(cached(json!({input: 2, write: 5, read: 90})), beside, "{read}");
     }
-    // Inspect's total has all of them; a total that has none gets those that were written.
+    // Inspect's total includes all of them; to a total without them, those that were written are added.
     let inspect = |input: u64, total: u64| {
         json!({"input_tokens": input, "output_tokens": 1, "total_tokens": total,
             "input_tokens_cache_write": 5, "input_tokens_cache_read": 90})
@@ -93,7 +93,7 @@ fn tokens_of_a_cache_that_a_format_counts_as_input_stay_in_it() {
         json!({"inputTokens": 97,
             "inputTokenDetails": {"cacheReadTokens": 90, "cacheWriteTokens": 5}}),
         json!({"input_tokens": 97, "cache_read_tokens": 90, "cache_write_tokens": 5}),
-        // LiteLLM has Anthropic's names beside the prompt as OpenAI counts it.
+        // LiteLLM uses Anthropic's names, but counts the prompt as OpenAI does.
         json!({"prompt_tokens": 97, "cache_read_input_tokens": 90,
             "cache_creation_input_tokens": 5}),
     ] {
@@ -124,12 +124,12 @@ fn thoughts_that_a_format_counts_beside_the_answer_are_output() {
             "tool_use_prompt_token_count": 7}),
             [Some(17), Some(53), None],
         ),
-        // Thinking took all that the answer could have.
+        // Thinking took all tokens of the answer.
         (
             json!({"promptTokenCount": 10, "thoughtsTokenCount": 50, "totalTokenCount": 60}),
             [Some(10), Some(50), Some(60)],
         ),
-        // A total without room for them has them in the answer.
+        // A total without room for them shows that the answer includes them.
         (
             json!({"promptTokenCount": 10, "candidatesTokenCount": 53, "thoughtsTokenCount": 50,
             "totalTokenCount": 63}),
@@ -156,7 +156,7 @@ fn thoughts_that_a_format_counts_beside_the_answer_are_output() {
             "output_tokens_details": {"reasoning_tokens": 50}}),
             [Some(10), Some(53), None],
         ),
-        // What the total has of a cache is not thinking.
+        // Tokens of a cache in the total are not thinking.
         (
             json!({"input_tokens": 2, "output_tokens": 3, "total_tokens": 150, "reasoning_tokens": 50,
             "input_tokens_cache_write": 5, "input_tokens_cache_read": 90}),
@@ -246,7 +246,7 @@ fn what_stands_around_the_steps_counts_where_they_state_nothing() {
     let around = json!({"messages": [silent], "usage": {"input_tokens": 3, "output_tokens": 4}});
     assert_eq!(stated(around), (Some(3), Some(4), None, None, None));
     let step = |input: u64| json!({"toolCalls": [{"toolName": "w", "input": {}}], "usage": {"inputTokens": input}});
-    // The AI SDK has the usage of its last step there, and the total beside it.
+    // The AI SDK states the usage of its last step there, and the total next to it.
     let steps = json!({"steps": [step(1), step(2)], "usage": {"inputTokens": 2}});
     assert_eq!(stated(steps).0, Some(3));
     let total = json!({"steps": [step(1)], "usage": {"inputTokens": 1},

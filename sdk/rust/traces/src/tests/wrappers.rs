@@ -1,5 +1,5 @@
-//! What stands around the steps: answers of models with their requests, lists of one, log records;
-//! and what looks like a trace and is not one.
+//! What surrounds the steps: model answers with their requests, lists with one item, log records; and what looks like a
+//! trace and is not one.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn an_id_or_a_number_makes_no_step() {
     // A name is a step of an unknown kind.
     assert_eq!(told(json!([{"step": "plan"}, {"tool": "w"}]))[0], "other plan");
     assert!(refusal(json!([{"step": "plan"}])).contains("of the type `plan`"));
-    // A step that only has nothing to say is a step.
+    // A step with empty fields is still a step.
     let quiet = json!([{"step": 1, "thought": "", "action": null, "observation": "start"}]);
     assert_eq!(told(quiet), ["other step"]);
     assert_eq!(told(json!([{"step": 1, "content": "x"}])), ["assistant: x"]);
@@ -93,7 +93,7 @@ fn a_call_in_another_list_is_not_left_out() {
     ] {
         let mut trace = json!({"messages": done});
         trace[key] = found;
-        // A document of spans, too, is read whole or refused.
+        // A document of spans is also either read completely or refused.
         match Trace::read(trace) {
             Ok(trace) => assert!(trace.tool_calls().any(|call| call.name == "pay"), "{key}"),
             Err(error) => {
@@ -136,7 +136,7 @@ fn log_records_of_telemetry_are_messages() {
     let bodies = [
         ("gen_ai.user.message", json!({"content": "Hi"})),
         ("gen_ai.choice", json!({"index": 0, "message": call})),
-        // The second call of the model says again what was said.
+        // The second call of the model repeats the conversation.
         ("gen_ai.user.message", json!({"content": "Hi"})),
         ("gen_ai.assistant.message", call.clone()),
         ("gen_ai.tool.message", json!({"id": "1", "content": "sun"})),
@@ -235,7 +235,7 @@ fn answers_with_what_was_asked_repeat_the_conversation() {
         response(json!([user, again, output]), json!([says]))
     ]);
     assert_eq!(told(responses), expected);
-    // What refers to an earlier answer repeats nothing.
+    // An input that refers to an earlier answer repeats nothing.
     let mut second = response(json!([user]), json!([says]));
     second["previous_response_id"] = json!("r1");
     let responses = json!([response(json!([user]), json!([says])), second]);
@@ -270,7 +270,7 @@ fn bedrocks_answers_to_converse() {
     let usage = Trace::read(first.clone()).unwrap().usage().unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens), (Some(30), Some(8)));
 
-    // What was asked stands beside the answer, or around it.
+    // The input is next to the answer, or around it.
     let with = |mut answer: Value, messages: Value| {
         answer["messages"] = messages;
         answer
@@ -278,7 +278,7 @@ fn bedrocks_answers_to_converse() {
     assert_eq!(told(with(first.clone(), json!([asked]))), [user, words, open]);
     assert_eq!(told(json!({"messages": [asked], "response": first})), [user, words, open]);
 
-    // The answers of a conversation, each with all that was asked before.
+    // The answers of a conversation, each with everything that was said before.
     let said = json!({"role": "assistant", "content": [{"text": "21 degrees."}]});
     let last = answer(&said, "end_turn");
     let all = json!([asked, called, result]);
@@ -287,7 +287,7 @@ fn bedrocks_answers_to_converse() {
     assert_eq!(told(calls.clone()), [user, words, done, "assistant: 21 degrees."]);
     assert_eq!(Trace::read(calls).unwrap().usage().unwrap().input_tokens, Some(60));
 
-    // A request declares its tools, and marks where the service caches what it was asked.
+    // A request declares its tools, and marks where the service caches its input.
     let spec =
         json!({"toolSpec": {"name": "weather", "inputSchema": {"json": {"type": "object"}}}});
     let tools = json!([spec, {"cachePoint": {"type": "default"}}]);
@@ -314,7 +314,7 @@ fn a_run_that_langgraph_interrupted_waits_for_a_person() {
             "args": {"query": "DELETE FROM records"}, "type": "tool_call"}],
             "response_metadata": {"finish_reason": "tool_calls"}},
     ]);
-    // What the middleware for people in the loop asks, as an object and as Python's text of one.
+    // The question of the human-in-the-loop middleware, as an object and as Python's text of one.
     let question = json!({"id": "ec5a9a4f", "value": {
         "action_requests": [{"name": "execute_sql", "args": {"query": "DELETE FROM records"},
             "description": "Tool execution pending approval"}],

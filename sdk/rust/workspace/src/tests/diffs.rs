@@ -1,4 +1,4 @@
-//! Diffs, as git 2.47 and GNU diff 3.8 write them.
+//! Diffs as git 2.47 and GNU diff 3.8 write them.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn what_was_added_or_deleted_is_known_whole() {
 
 #[test]
 fn a_series_of_commits_is_taken_together() {
-    // The second adds a line to new.txt and deletes src/a.txt; both messages stand between files.
+    // The second commit adds a line to new.txt and deletes src/a.txt; both messages are between files.
     let workspace = of(include_str!("diffs/series.patch"));
     let changes = outline(&workspace);
     assert_eq!(changes.len(), 10);
@@ -92,7 +92,7 @@ fn in_a_series_a_file_keeps_its_history_under_its_new_name() {
     assert_eq!(lines(&moved, "b.txt"), ["-1 one", "+1 two"]);
     let twice = format!("{}{}", renamed("a.txt", "b.txt"), renamed("b.txt", "c.txt"));
     assert_eq!(outline(&of(&twice)), ["renamed c.txt from a.txt"]);
-    // `git diff -B` finds that two files changed names.
+    // `git diff -B` detects that two files swapped names.
     let swapped = format!("{}{}", renamed("b.txt", "a.txt"), renamed("a.txt", "b.txt"));
     assert_eq!(outline(&of(&swapped)), ["renamed a.txt from b.txt", "renamed b.txt from a.txt"]);
 }
@@ -168,7 +168,7 @@ fn hunks_have_the_lines_that_they_count() {
         "line 2: a hunk without `---` and `+++` before it"
     );
     assert!(wrong("diff --cc x\n").contains("combined diff"));
-    // An editor cut the space of an empty line, which is still a line.
+    // An editor removed the space of an empty line, which is still a line.
     assert_eq!(lines(&of("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n\n+a\n b\n"), "x"), ["+2 a"]);
 }
 
@@ -178,7 +178,7 @@ fn a_header_in_colours_is_refused() {
     let why = "line 1: it is coloured; write the diff with `git diff --no-color`";
     assert_eq!(wrong(colored), why);
     assert_eq!(wrong(&format!("{colored}Binary files a/b.bin and b/b.bin differ\n")), why);
-    // In a file, colours are text.
+    // Inside a file, colours are text.
     let inside = "--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+\x1b[1mbold\x1b[m\n";
     assert_eq!(lines(&of(inside), "x"), ["+1 \x1b[1mbold\x1b[m"]);
 }

@@ -1,8 +1,8 @@
-//! Workspaces that want to break the reader: it ends, with an error or without, and does not panic.
+//! Workspaces that try to break the reader: it must end, with or without an error, and not panic.
 
 use super::*;
 
-/// Reads a diff and all that can be asked of it.
+/// Reads a diff, and calls everything that can be asked of it.
 fn all_of(diff: &str) {
     if let Ok(workspace) = read(json!({ "diff": diff })) {
         for file in workspace.files() {

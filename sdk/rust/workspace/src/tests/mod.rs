@@ -1,5 +1,4 @@
-//! The workspace, as a specification. Diffs are those of git 2.39 and GNU diff 3.8, if nothing else
-//! is said.
+//! The workspace, as a specification. Diffs are from git 2.39 and GNU diff 3.8, unless a test says otherwise.
 
 mod diffs;
 mod hostile;
@@ -204,7 +203,7 @@ fn files_are_read_from_the_case_or_the_grant_alike() {
             "there is no file `gone` in the workspace"
         );
     }
-    // The user's grant does not stand in for a workspace that is broken.
+    // The user's grant does not replace a broken workspace.
     let broken = granted.clone().with_metadata(json!({"workspace": {"diff": "no diff"}}));
     let error = Files::of_or_granted(&broken).unwrap_err();
     assert!(
