@@ -1,6 +1,8 @@
 //! Whether one run is better than another, scorer by scorer, on the cases that both have. Holds a difference of each
 //! pair for up to 20 000 pairs a scorer, and the cases that changed most; else nothing of a case.
 
+use std::path::Path;
+
 use super::{
     comparison::{
         ACCEPTED_ERROR, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
@@ -33,7 +35,7 @@ pub fn comparison(
     b: RunIn<'_>,
     options: ComparisonOptions<'_>,
 ) -> Result<Comparison, ComparisonError> {
-    if a.store.path() == b.store.path() && a.run == b.run {
+    if a.run == b.run && is_same_file(a.store.path(), b.store.path()) {
         return Err(ComparisonError::SameRun { run_id: a.run.to_owned() });
     }
     a.store.snapshot(|store_a| {
@@ -54,6 +56,12 @@ pub fn comparison(
             comparing.finish(&side_a, &side_b)
         })
     })
+}
+
+/// Whether both name one file, a link included.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 /// A comparison in the making.
