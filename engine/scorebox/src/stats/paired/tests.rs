@@ -148,6 +148,14 @@ fn rounding_makes_neither_a_difference_nor_equal_distances_unequal() {
     assert_eq!(differences.test().unwrap().method, TestMethod::Exact);
     assert_eq!((differences.stddev(), differences.effect()), (Some(0.0), None));
     assert_eq!(differences.interval(-1.0..=1.0), None);
+    // Whole numbers have none, and are compared with what has some.
+    let ones = |pairs: [(f64, f64); 2]| {
+        let mut differences = Differences::default();
+        pairs.iter().for_each(|(first, second)| differences.add(*first, *second));
+        differences.test().unwrap().method
+    };
+    let rounded = (0.3, 0.1 + 0.2 + 1.0);
+    assert_eq!(ones([(0.0, 1.0), rounded]), ones([rounded, (0.0, 1.0)]));
     let mut none = Differences::default();
     none.add(0.3, 0.1 + 0.2);
     assert_eq!((none.up(), none.down()), (0, 0));
