@@ -141,6 +141,40 @@ fn attempts_without_a_score_in_b_are_not_an_improvement() {
     );
 }
 
+/// Of eight attempts the highest is higher than one, whatever they measure.
+#[test]
+fn a_reducer_that_depends_on_the_number_of_attempts_needs_equally_many() {
+    let folder = Folder::new();
+    let cases = |attempts: usize| -> String {
+        let all = (0..6).flat_map(|case| (0..attempts).map(move |attempt| (case, attempt)));
+        let line = |(case, attempt): (usize, usize)| {
+            let output = if (case + attempt) % 2 == 0 { "right" } else { "wrong" };
+            format!(
+                r#"{{"id":"c{case}","attempt":{attempt},"output":"{output}","groundTruth":"right"}}"#
+            ) + "\n"
+        };
+        all.map(line).collect()
+    };
+    for (run, attempts) in [("one", 1), ("eight", 8), ("again", 8)] {
+        folder.write("cases.jsonl", cases(attempts));
+        let line = format!("scorebox run cases.jsonl -s right=exact-match -q --run-id {run}");
+        folder.sh(&line).exits_with(0);
+    }
+    for reducer in ["max", "min", "median", "mode"] {
+        let line = |runs| format!("scorebox compare {runs} --fail-if-worse --reducer {reducer}");
+        folder.sh(&line("one eight")).exits_with(2);
+        folder.sh(&line("eight one")).exits_with(2);
+        folder.sh(&line("eight again")).exits_with(0);
+    }
+    assert_snapshot!(folder.sh("scorebox compare one eight --reducer max"), @"
+    [stderr]
+    error: case `c0` has 1 score of `right` in A and 8 in B, and the max of more scores is another one on average
+    hint: compare means, which do not depend on how many attempts there are: --reducer mean
+    [exit code 2]
+    ");
+    folder.sh("scorebox compare one eight").exits_with(0);
+}
+
 /// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
 #[test]
 fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::{
+    attempts_compared::{ComparedAttempts, Part},
     comparison::{
         ACCEPTED_ERROR, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
         ComparisonError, ComparisonOptions, Finding, RunIn,
@@ -28,8 +29,8 @@ const QUESTIONS_COMPARED: u64 = 1000;
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself;
-/// runs that share no case or no scorer; a scorer that one of them does not have; more than 100,000 attempts at one
-/// case.
+/// runs that share no case or no scorer; a scorer that one of them does not have; a difference that is not on the scale;
+/// different numbers of scores of one case, if the reducer depends on them; more than 100,000 attempts at one case.
 pub fn comparison(
     a: RunIn<'_>,
     b: RunIn<'_>,
@@ -51,7 +52,7 @@ pub fn comparison(
                     let question = store_a.question(one.key)?;
                     comparing.add_question(question == store_b.question(other.key)?);
                 }
-                comparing.add(case);
+                comparing.add(case)?;
             }
             comparing.finish(&side_a, &side_b)
         })
@@ -210,12 +211,33 @@ impl<'a> Comparing<'a> {
         self.questions.others += u64::from(!is_same);
     }
 
-    fn add(&mut self, case: Beside) {
+    fn add(&mut self, case: Beside) -> Result<(), ComparisonError> {
         match case {
             Beside::OnlyFirst(case) => self.a.only(case),
             Beside::OnlySecond(case) => self.b.only(case),
-            Beside::Both(one, other) => self.both(&one, &other),
+            Beside::Both(one, other) => {
+                self.must_have_as_many(&one, &other)?;
+                self.both(&one, &other);
+            }
         }
+        Ok(())
+    }
+
+    /// Refuses different numbers of scores, if more of them have another reduced score on average.
+    fn must_have_as_many(&self, one: &OneCase, other: &OneCase) -> Result<(), ComparisonError> {
+        let reducer = self.options.reducer;
+        if !reducer.depends_on_count() {
+            return Ok(());
+        }
+        for scorer in &self.scorers {
+            let of = |case: &OneCase, index: usize| case.scored.get(index).copied().unwrap_or(0);
+            let (a, b) = (of(one, scorer.index_a), of(other, scorer.index_b));
+            if a > 0 && b > 0 && a != b {
+                let (case_id, scorer_id) = (one.case_id.clone(), scorer.scorer_id.clone());
+                return Err(ComparisonError::UnevenAttempts { case_id, scorer_id, reducer, a, b });
+            }
+        }
+        Ok(())
     }
 
     fn both(&mut self, one: &OneCase, other: &OneCase) {
@@ -374,48 +396,6 @@ fn correct(
     scores.finding = scores.found(Direction::HigherIsBetter);
 }
 
-/// A part of the attempts at a case.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    count: u64,
-    attempts: u64,
-}
-
-impl Part {
-    fn is_larger_than(self, other: Part) -> bool {
-        self.count * other.attempts > other.count * self.attempts
-    }
-}
-
-impl OneCase {
-    /// So many of its attempts.
-    fn part(&self, count: u64) -> Part {
-        Part { count, attempts: self.attempts }
-    }
-}
-
-/// How many attempts both runs have at the cases that both have.
-#[derive(Clone, Copy, Debug, Default)]
-struct ComparedAttempts {
-    fewer_in_b: u64,
-    /// Those of the second run at its first case.
-    first_of_b: Option<u64>,
-    is_uneven_in_b: bool,
-}
-
-impl ComparedAttempts {
-    fn add(&mut self, a: u64, b: u64) {
-        self.fewer_in_b += u64::from(b < a);
-        self.is_uneven_in_b |= *self.first_of_b.get_or_insert(b) != b;
-    }
-
-    /// Cases of which attempts are missing in the second run, unless it has equally many everywhere: that is a choice,
-    /// and leaves out none because of its outcome.
-    fn fewer_in_b(self) -> u64 {
-        if self.is_uneven_in_b { self.fewer_in_b } else { 0 }
-    }
-}
-
 impl ComparedRun {
     fn only(&mut self, case: OneCase) {
         self.cases += 1;
@@ -443,32 +423,5 @@ impl ComparedScores {
             true if better < 0.0 => Finding::Worse,
             _ => Finding::NotShown,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_different_numbers_of_attempts_are_compared_as_parts() {
-        let part = |count, attempts| Part { count, attempts };
-        assert!(part(1, 1).is_larger_than(part(0, 1)));
-        assert!(part(2, 4).is_larger_than(part(1, 4)));
-        assert!(!part(1, 4).is_larger_than(part(1, 4)));
-        assert!(!part(2, 8).is_larger_than(part(1, 4)));
-        assert!(!part(0, 4).is_larger_than(part(1, 4)));
-    }
-
-    #[test]
-    fn attempts_are_missing_if_some_cases_have_fewer_than_others() {
-        let fewer = |attempts: &[[u64; 2]]| {
-            let mut compared = ComparedAttempts::default();
-            attempts.iter().for_each(|[a, b]| compared.add(*a, *b));
-            compared.fewer_in_b()
-        };
-        assert_eq!(fewer(&[[3, 3], [3, 1], [3, 2]]), 2);
-        assert_eq!(fewer(&[[10, 3], [10, 3], [11, 3]]), 0);
-        assert_eq!(fewer(&[[1, 3], [1, 2]]), 0);
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::side_by_side::ReadError;
 use crate::{
     advice::{Advice, Advised, Thing},
+    amount::{count, counted},
     contract::Direction,
     stats::{
         Interval, Reducer,
@@ -364,6 +365,23 @@ pub enum ComparisonError {
         /// The scorer.
         scorer_id: String,
     },
+    /// What a reducer gives on average depends on how many scores there are.
+    #[error(
+        "case `{case_id}` has {} of `{scorer_id}` in A and {} in B, and the {} of more scores is another one on average",
+        counted(*.a, "score", "scores"), count(*.b), .reducer.as_str()
+    )]
+    UnevenAttempts {
+        /// The first such case.
+        case_id: String,
+        /// The scorer.
+        scorer_id: String,
+        /// How scores become one.
+        reducer: Reducer,
+        /// How many scores a has.
+        a: u64,
+        /// How many b has.
+        b: u64,
+    },
     /// The scores of so many attempts are not held in memory.
     #[error("case `{case_id}` has more than 100,000 attempts, too many to reduce their scores")]
     TooManyAttempts {
@@ -410,6 +428,7 @@ impl Advised for ComparisonError {
             ComparisonError::SameRun { .. } | ComparisonError::NoSharedCase { .. } => {
                 Some(Advice::List(Thing::Run))
             }
+            ComparisonError::UnevenAttempts { .. } => Some(Advice::ReduceByMean),
             ComparisonError::NoSharedScorer { .. }
             | ComparisonError::Incomparable { .. }
             | ComparisonError::TooManyAttempts { .. } => None,
