@@ -119,7 +119,8 @@ fn a_better_run_is_better_and_the_other_way_round_worse() {
     folder.sh("scorebox compare after before").exits_with(0);
 }
 
-/// Fifteen more of sixty: Guenther's formula by hand, with differences of which a quarter is 1.
+/// Fifteen more of sixty, so that the variance of the differences is 0.1875. SciPy: with a difference of 0.1, of which
+/// 0.14875 of the cases change one way and 0.04875 the other, the exact sign test finds it 80 times of 100 in 166 cases.
 #[test]
 fn a_number_of_cases_is_named_for_the_difference_that_is_asked_for() {
     let folder = Folder::new();
@@ -127,14 +128,44 @@ fn a_number_of_cases_is_named_for_the_difference_that_is_asked_for() {
     run_of_right(&folder, "after", 60, 45);
     let line = "scorebox compare before after --difference 0.1 --format json";
     let json = folder.sh(line).exits_with(0).json();
-    let stddev = (60.0 * 0.25 * 0.75 / 59.0_f64).sqrt();
-    let cases = ((1.959_964 + 0.841_621) * stddev / 0.1).powi(2) + 1.959_964_f64.powi(2) / 2.0;
-    assert_eq!(json["scorers"][0]["casesNeeded"], cases.ceil() as u64);
+    assert_eq!(json["scorers"][0]["casesNeeded"], 166);
     assert_snapshot!(folder.sh("scorebox compare before after --difference 0 | cat").stderr, @"
     error: invalid value '0' for '--difference <X>': a difference is a number above 0
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn a_difference_that_is_on_no_scale_is_refused_and_never_said_to_be_shown() {
+    let folder = Folder::new();
+    folder.write(
+        "score.js",
+        "export default ({ output }) => output; export const info = { severity: 'soft' };",
+    );
+    let cases = |scores: &[f64]| -> String {
+        let lines = scores.iter().enumerate();
+        lines.map(|(n, score)| format!("{{\"id\":\"c{n}\",\"output\":{score}}}\n")).collect()
+    };
+    folder.write("a.jsonl", cases(&[0.0, 1.0, 0.0, 1.0, 0.1, 0.9]));
+    folder.write("b.jsonl", cases(&[1.0, 0.0, 0.9, 0.0, 1.0, 0.2]));
+    for run in ["a", "b"] {
+        folder
+            .sh(&format!("scorebox run {run}.jsonl -s ./score.js -q --run-id {run}"))
+            .exits_with(0);
+    }
+    let compared = folder.sh("scorebox compare a b").exits_with(0);
+    let shown = "\nscore: no difference that these 6 cases can show; 80 times of 100, they show none that is on the scale, \
+        and a difference of ";
+    assert!(format!("\n{}", compared.stderr).contains(shown), "{}", compared.stderr);
+    let json = folder.sh("scorebox compare a b --format json").json();
+    assert_eq!(json["scorers"][0]["smallestDifference"], serde_json::Value::Null);
+    assert_snapshot!(folder.sh("scorebox compare a b --difference 2").exits_with(2), @"
+    [stderr]
+    error: a difference of 2 is off the scale: the scores of `score` are from 0 to 1
+    [exit code 2]
+    ");
+    folder.sh("scorebox compare a b --difference 1").exits_with(0);
 }
 
 #[test]

@@ -165,7 +165,11 @@ fn finding(scores: &ComparedScores) -> Markup {
             Finding::NotShown => {
                 "no difference that " (cases) " can show."
                 @if scores.are_too_few() { " It takes at least " (figure::count(scores.fewest_cases)) "." }
-                @if let Some(smallest) = scores.smallest_difference { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." }
+                @match scores.smallest_difference {
+                    Some(smallest) => { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." },
+                    None if !scores.are_too_few() => " 80 times of 100, they show none that is on the scale.",
+                    None => {},
+                }
                 @if let (Some(needed), Some(difference)) = (scores.cases_needed, scores.difference) {
                     " A difference of " (figure::score(difference.abs())) " takes " (figure::counted(needed, "case", "cases")) "."
                 }

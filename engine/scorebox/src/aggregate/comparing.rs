@@ -193,6 +193,13 @@ impl<'a> Comparing<'a> {
             let (a, b, scorers_a, scorers_b) = (run_a, run_b, ids_a, ids_b);
             return Err(ComparisonError::NoSharedScorer { a, b, scorers_a, scorers_b });
         }
+        let is_off = |asked: f64| scorers.iter().all(|pair| asked > pair.pairs.largest());
+        if let Some(difference) = options.difference.filter(|_| !scorers.is_empty())
+            && is_off(difference)
+        {
+            let scorer_ids = scorers.into_iter().map(|pair| pair.scorer_id).collect();
+            return Err(ComparisonError::OffTheScale { difference, scorer_ids });
+        }
         Ok(Comparing {
             options,
             a: before_cases(run_a, a, &ids_a, &ids_b),

@@ -263,9 +263,11 @@ pub struct ComparedScores {
     pub passes: Option<Passes>,
     /// The p value of McNemar's test of these.
     pub mcnemar: Option<f64>,
-    /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do.
+    /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do. `None` if they
+    /// do not vary, and if it is larger than any on the scale.
     pub smallest_difference: Option<f64>,
     /// The cases that it takes to show the difference that was asked for, or else the observed one, 80 times of 100.
+    /// `None` if they do not vary, and of a difference that is not on the scale.
     pub cases_needed: Option<u64>,
     /// The fewest cases of which a loss of each one would be shown: with fewer pairs, nothing is ever found.
     pub fewest_cases: u64,
@@ -382,6 +384,14 @@ pub enum ComparisonError {
         /// How many b has.
         b: u64,
     },
+    /// No scores can differ by so much.
+    #[error("a difference of {difference} is off the scale: the scores of {} are from 0 to 1", named(.scorer_ids))]
+    OffTheScale {
+        /// The difference that was asked for.
+        difference: f64,
+        /// The scorers that are compared.
+        scorer_ids: Vec<String>,
+    },
     /// The scores of so many attempts are not held in memory.
     #[error("case `{case_id}` has more than 100,000 attempts, too many to reduce their scores")]
     TooManyAttempts {
@@ -430,6 +440,7 @@ impl Advised for ComparisonError {
             }
             ComparisonError::UnevenAttempts { .. } => Some(Advice::ReduceByMean),
             ComparisonError::NoSharedScorer { .. }
+            | ComparisonError::OffTheScale { .. }
             | ComparisonError::Incomparable { .. }
             | ComparisonError::TooManyAttempts { .. } => None,
         }

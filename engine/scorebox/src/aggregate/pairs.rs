@@ -103,7 +103,20 @@ impl Pairs {
         }
     }
 
-    /// `tests` is how many are finished together, this one included.
+    /// Whether a score changed. If none did, no test of them can find anything, whichever scores are swapped.
+    pub(super) fn have_changed(&self) -> bool {
+        self.differences.up() + self.differences.down() > 0
+    }
+
+    /// The largest difference that scores can have.
+    pub(super) fn largest(&self) -> f64 {
+        match self.scale {
+            Scale::Unit => 1.0,
+            Scale::Points => f64::MAX,
+        }
+    }
+
+    /// `tests` is how many of those that are finished together changed.
     pub(super) fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
         let differences = &self.differences;
         let pairs = differences.pairs();
@@ -118,14 +131,15 @@ impl Pairs {
             (true, true) => Some(self.passes),
             (true, false) => self.best_scores(),
         };
-        let scale = match self.scale {
-            Scale::Unit => -1.0..=1.0,
-            Scale::Points => f64::MIN..=f64::MAX,
-        };
         let spread = differences.spread();
         let difference = differences.mean();
-        let needed = |spread| cases_needed(spread, asked.or(difference)?, tests);
-        let smallest = |spread| smallest_difference(spread, pairs, tests);
+        let needed = |spread| {
+            let of = asked.or(difference).filter(|it| it.abs() <= largest)?;
+            cases_needed(spread, of, tests)
+        };
+        let smallest = |spread| {
+            smallest_difference(spread, pairs, tests).filter(|smallest| *smallest <= largest)
+        };
         ComparedScores {
             finding: Finding::NoPairs,
             pairs,
@@ -136,7 +150,7 @@ impl Pairs {
             mean_a: differences.mean_of_first(),
             mean_b: differences.mean_of_second(),
             difference,
-            interval: differences.interval(scale),
+            interval: differences.interval(-largest..=largest),
             test: differences.test(),
             p_corrected: None,
             sign_test: (pairs > 0).then(|| wins.sign_test()),

@@ -179,7 +179,9 @@ fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
     let mut more = Vec::new();
     if scores.finding == Finding::NotShown {
         let shows = |smallest: f64| format!("they show one of {} or more", score(smallest));
-        more.extend(scores.smallest_difference.map(shows));
+        let none = || "they show none that is on the scale".to_owned();
+        let is_none = scores.smallest_difference.is_none() && !scores.are_too_few();
+        more.extend(scores.smallest_difference.map(shows).or_else(|| is_none.then(none)));
         more.extend(needed.map(takes));
     } else if asked.is_some() {
         more.extend(needed.map(takes));

@@ -90,7 +90,15 @@ impl Differences {
 
     /// How the differences vary; `None` with fewer than two pairs.
     pub fn spread(&self) -> Option<Spread> {
-        Some(Spread { stddev: self.stddev()?, step: self.least.unwrap_or(0.0) })
+        let stddev = self.stddev()?;
+        let cases = self.pairs() as f64;
+        let (up, down) = (self.up as f64 / cases, self.down as f64 / cases);
+        Some(match self.distance {
+            Some((step, _)) if !self.are_distances_mixed => {
+                Spread::Equal { step, variance: up + down - (up - down).powi(2) }
+            }
+            _ => Spread::Graded { stddev, step: self.least.unwrap_or(0.0) },
+        })
     }
 
     /// Pairs of which the second number is higher.
