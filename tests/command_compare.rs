@@ -49,10 +49,10 @@ fn two_runs_of_real_answers_side_by_side() {
     let folder = two_models();
     assert_snapshot!(folder.sh("scorebox compare small large"), @"
     scorer           cases       A       B  difference      95 % interval  p (Holm)  effect  wins  losses  ties  B is
-    numeric-answer     100  0.4300  0.5500     +0.1200   0.0028 to 0.2372    0.1957   +0.20    24      12    64  not shown to differ
-    mentions-answer    100  0.5400  0.6800     +0.1400   0.0307 to 0.2493    0.0802   +0.25    23       9    68  not shown to differ
+    numeric-answer     100  0.4300  0.5500     +0.1200   0.0028 to 0.2372    0.1305   +0.20    24      12    64  not shown to differ
+    mentions-answer    100  0.5400  0.6800     +0.1400   0.0307 to 0.2493    0.0602   +0.25    23       9    68  not shown to differ
     marked             100  1.0000  1.0000      0.0000                  -    1.0000       -     0       0   100  the same
-    levenshtein        100  0.0087  0.0085     -0.0002  -0.0011 to 0.0007    1.0000   -0.04    44      56     0  not shown to differ
+    levenshtein        100  0.0087  0.0085     -0.0002  -0.0011 to 0.0007    0.7268   -0.04    44      56     0  not shown to differ
 
     passed           both  only A  only B  neither  McNemar p
     numeric-answer     31      12      24       33     0.0652
@@ -70,13 +70,14 @@ fn two_runs_of_real_answers_side_by_side() {
                      0.0067  0.0196     +0.0129  gsm8k-0108
                      0.0085  0.0201     +0.0116  gsm8k-0120
     [stderr]
-    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.2005 or more, and a difference of 0.1200 takes 274 cases
-    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1869 or more, and a difference of 0.1400 takes 176 cases
+    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.2032 or more, and a difference of 0.1200 takes 270 cases
+    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1893 or more, and a difference of 0.1400 takes 176 cases
     marked: the same on all 100 cases
-    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0015 or more, and a difference of 0.0002 takes 8,734 cases
+    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0015 or more, and a difference of 0.0002 takes 8,200 cases
     A small, B large: 100 cases in both
-    p values are of permutation tests, corrected for 4 tests (Holm); where ways are too many to count, 9,999 are drawn
-    each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference
+    p values are of permutation tests, corrected for 3 tests (Holm); where ways are too many to count, 9,999 are drawn
+    mentions-answer: the interval leaves out 0 where p shows no difference, because it is that of one scorer alone, and p is corrected for 3 tests
+    numeric-answer: the interval leaves out 0 where p shows no difference, because an interval is an approximation, and the test is none: p decides
     [exit code 0]
     ");
 }
@@ -96,12 +97,12 @@ fn figures_are_those_of_the_same_counts_elsewhere() {
     close(&scorer["test"]["p"], 0.065_245_335_223_153_25);
     close(&scorer["mcnemar"], 0.065_245_335_223_153_25);
     close(&scorer["signTest"], 0.065_245_335_223_153_25);
-    // Three of four tests have a p value below 1: the smallest counts four times, the second three times.
-    close(&scorer["pCorrected"], 0.065_245_335_223_153_25 * 3.0);
+    // Three scorers changed, and are tests: the smallest p value counts three times, the second twice.
+    close(&scorer["pCorrected"], 0.065_245_335_223_153_25 * 2.0);
     // The differences are 24 times 1, 12 times -1, else 0.
     let stddev = ((36.0 - 100.0 * 0.12 * 0.12) / 99.0_f64).sqrt();
     close(&scorer["effect"], 0.12 / stddev);
-    assert_eq!((&json["cases"], &json["tests"]), (&100.into(), &4.into()));
+    assert_eq!((&json["cases"], &json["tests"]), (&100.into(), &3.into()));
 }
 
 #[test]
@@ -166,6 +167,31 @@ fn a_difference_that_is_on_no_scale_is_refused_and_never_said_to_be_shown() {
     [exit code 2]
     ");
     folder.sh("scorebox compare a b --difference 1").exits_with(0);
+}
+
+/// Five of five wins: the interval of the mean is above 0, and 2 of 32 ways to swap are as far.
+#[test]
+fn an_interval_that_leaves_out_0_where_p_shows_nothing_is_explained() {
+    let folder = Folder::new();
+    folder.write(
+        "score.js",
+        "export default ({ output }) => output; export const info = { severity: 'soft' };",
+    );
+    for (run, add) in [("a", 0.0), ("b", 0.01)] {
+        let line =
+            |n: usize| format!("{{\"id\":\"c{n}\",\"output\":{}}}\n", 0.5 + add * (n + 3) as f64);
+        folder.write(&format!("{run}.jsonl"), (0..5).map(line).collect::<String>());
+        folder
+            .sh(&format!("scorebox run {run}.jsonl -s ./score.js -q --run-id {run}"))
+            .exits_with(0);
+    }
+    let compared = folder.sh("scorebox compare a b").exits_with(0);
+    let explained = "\nscore: the interval leaves out 0 where p shows no difference, because an interval is an \
+        approximation, and the test is none: p decides\n";
+    assert!(compared.stderr.contains(explained), "{}", compared.stderr);
+    folder.sh("scorebox report a b -o report.html").exits_with(0);
+    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("where an interval leaves out 0 and p shows no difference, p decides."));
 }
 
 #[test]

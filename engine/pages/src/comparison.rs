@@ -4,7 +4,8 @@
 use maud::{Markup, html};
 use scorebox::{
     aggregate::{
-        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+        BesideZero, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+        Finding,
     },
     contract::Direction,
     stats::paired::TestMethod,
@@ -184,16 +185,19 @@ fn how(compared: &Comparison) -> Markup {
     let drawn = compared
         .figures()
         .any(|scores| scores.test.is_some_and(|test| test.method == TestMethod::Seeded));
+    let is_beside = |reason| compared.figures().any(|it| it.beside_zero() == Some(reason));
     html! {
         @match compared.tests {
-            0 => {},
-            1 => "p is that of a paired permutation test.",
-            tests => {
-                "p values are of paired permutation tests, corrected for " (tests) " tests (Holm). Each interval is that of one scorer alone and not \
-                 corrected, so it may leave out 0 where p shows no difference."
-            },
+            0 | 1 => "p is that of a paired permutation test.",
+            tests => { "p values are of paired permutation tests, corrected for " (tests) " tests (Holm)." },
         }
         @if drawn { " Where ways are too many to count, 9,999 are drawn." }
+        @if is_beside(BesideZero::Uncorrected) {
+            " Each interval is that of one scorer alone and not corrected, so some leave out 0 where p shows no difference."
+        }
+        @if is_beside(BesideZero::Approximate) {
+            " An interval is an approximation and the test is none: where an interval leaves out 0 and p shows no difference, p decides."
+        }
     }
 }
 

@@ -321,7 +321,7 @@ impl<'a> Comparing<'a> {
         let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
         let tested_verdicts = has_verdicts && sole.is_none();
         let compared = pairs.chain(tested_verdicts.then_some(&self.verdict));
-        let tests = compared.filter(|pairs| pairs.differences.pairs() > 0).count() as u64;
+        let tests = compared.filter(|pairs| pairs.have_changed()).count() as u64;
         let asked = self.options.difference;
         let mut verdict = has_verdicts.then(|| self.verdict.finish(asked, tests));
         let scorer = |pair: Pair| ComparedScorer {
@@ -376,7 +376,9 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Corrects p values for the number of tests, and says what is found. `sole` is the index of the scorer whose test the
+/// Corrects p values for the number of tests, and says what is found. A test without a change is none: its p value is 1
+/// whatever is swapped, so it adds nothing to the chance of a false alarm (Tarone, "A modified Bonferroni method for
+/// discrete data", Biometrics 46, 1990). `sole` is the index of the scorer whose test the
 /// verdicts' is.
 fn correct(
     mut verdict: Option<&mut ComparedScores>,
@@ -385,13 +387,15 @@ fn correct(
 ) {
     let of_verdict = verdict.as_deref().filter(|_| sole.is_none());
     let tested = of_verdict.into_iter().chain(scorers.iter().map(|scorer| &scorer.scores));
-    let p_values: Vec<Option<f64>> = tested.map(|scores| scores.test.map(|it| it.p)).collect();
+    let p_of = |scores: &ComparedScores| scores.test.map(|it| it.p);
+    let p_values: Vec<Option<f64>> =
+        tested.map(|scores| p_of(scores).filter(|_| scores.have_changed())).collect();
     let mut corrected = holm(&p_values).into_iter();
     if let (Some(scores), None) = (verdict.as_deref_mut(), sole) {
-        scores.p_corrected = corrected.next().flatten();
+        scores.p_corrected = corrected.next().flatten().or(p_of(scores));
     }
     for (scorer, p) in scorers.iter_mut().zip(corrected) {
-        scorer.scores.p_corrected = p;
+        scorer.scores.p_corrected = p.or(p_of(&scorer.scores));
         scorer.scores.finding = scorer.scores.found(scorer.direction);
     }
     let Some(scores) = verdict else { return };
@@ -418,7 +422,7 @@ impl ComparedScores {
         let (Some(difference), Some(p)) = (self.difference, self.p_corrected) else {
             return Finding::NoPairs;
         };
-        if self.wins.wins + self.wins.losses == 0 {
+        if !self.have_changed() {
             return Finding::Same;
         }
         let better = match direction {

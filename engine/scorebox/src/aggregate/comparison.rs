@@ -136,7 +136,8 @@ pub struct Comparison {
     /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are
     /// [incomparable](Self::incomparable). None if one scorer was asked for.
     pub not_compared: Vec<String>,
-    /// How many tests the p values are corrected for. If verdicts are the scores of the only scorer that decides, their
+    /// How many tests the p values are corrected for: those in which a score changed, for no other can find anything. If
+    /// verdicts are the scores of the only scorer that decides, their
     /// test is its own.
     pub tests: u64,
 }
@@ -280,6 +281,31 @@ impl ComparedScores {
     pub fn are_too_few(&self) -> bool {
         self.pairs > 0 && self.pairs < self.fewest_cases
     }
+
+    /// Why the interval leaves out 0 where no difference is shown; `None` if it does not.
+    pub fn beside_zero(&self) -> Option<BesideZero> {
+        let interval = self.interval.filter(|_| self.finding == Finding::NotShown)?;
+        let p = self.test?.p;
+        (interval.low > 0.0 || interval.high < 0.0).then_some(match p < ACCEPTED_ERROR {
+            true => BesideZero::Uncorrected,
+            false => BesideZero::Approximate,
+        })
+    }
+
+    /// Whether the score of a case changed.
+    pub(super) fn have_changed(&self) -> bool {
+        self.wins.wins + self.wins.losses > 0
+    }
+}
+
+/// Why an interval leaves out 0 where p shows no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BesideZero {
+    /// It is that of one scorer alone, and p is corrected for several tests.
+    Uncorrected,
+    /// It takes the mean of so few cases for one that it only resembles, and the permutation test does not.
+    Approximate,
 }
 
 /// What the cases show.

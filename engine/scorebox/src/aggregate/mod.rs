@@ -64,8 +64,8 @@ pub use agreement::{
 pub use bias::{Bias, BiasGroup, BiasUnit, By};
 pub use comparing::comparison;
 pub use comparison::{
-    ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
-    Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
+    ACCEPTED_ERROR, BesideZero, Change, ComparedQuestions, ComparedRun, ComparedScorer,
+    ComparedScores, Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
 };
 pub use deciding::{decides, verdicts, verdicts_from};
 pub use entry::Entered;

@@ -118,6 +118,10 @@ impl Pairs {
 
     /// `tests` is how many of those that are finished together changed.
     pub(super) fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
+        // A loss would make it one of them.
+        let is_test = self.have_changed() || self.differences.pairs() == 0;
+        let tests = if is_test { tests } else { tests + 1 };
+        let largest = self.largest();
         let differences = &self.differences;
         let pairs = differences.pairs();
         let (up, down) = (differences.up(), differences.down());

@@ -2,7 +2,8 @@
 
 use scorebox::{
     aggregate::{
-        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+        BesideZero, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+        Finding,
     },
     stats::paired::TestMethod,
     store::RunState,
@@ -213,8 +214,8 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     }
     lines.extend(named(comparison).filter_map(unpaired));
     let p_values = match tests {
-        0 => return lines,
-        1 => "p is that of a permutation test".to_owned(),
+        0 if comparison.figures().all(|scores| scores.test.is_none()) => return lines,
+        0 | 1 => "p is that of a permutation test".to_owned(),
         tests => format!("p values are of permutation tests, corrected for {tests} tests (Holm)"),
     };
     let drawn = comparison
@@ -224,13 +225,28 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
         true => format!("{p_values}; where ways are too many to count, 9,999 are drawn"),
         false => p_values,
     });
-    if *tests > 1 {
-        lines.push(
-            "each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference"
-                .to_owned(),
-        );
-    }
+    let reasons = [BesideZero::Uncorrected, BesideZero::Approximate];
+    lines.extend(reasons.into_iter().filter_map(|reason| beside_zero(comparison, reason)));
     lines
+}
+
+/// Whose intervals leave out 0 where p shows no difference, and why.
+fn beside_zero(comparison: &Comparison, reason: BesideZero) -> Option<String> {
+    let of_reason = named(comparison).filter(|(_, scores)| scores.beside_zero() == Some(reason));
+    let names: Vec<String> = of_reason.map(|(name, _)| one_line(name, NAME)).collect();
+    let (intervals, is_that) = match names.as_slice() {
+        [] => return None,
+        [_] => ("the interval leaves out 0", "it is"),
+        _ => ("the intervals leave out 0", "each is"),
+    };
+    let why = match reason {
+        BesideZero::Uncorrected => {
+            let tests = comparison.tests;
+            format!("{is_that} that of one scorer alone, and p is corrected for {tests} tests")
+        }
+        _ => "an interval is an approximation, and the test is none: p decides".to_owned(),
+    };
+    Some(format!("{}: {intervals} where p shows no difference, because {why}", names.join(", ")))
 }
 
 /// Cases of both runs that have a score in one of them only.
