@@ -216,6 +216,7 @@ fn doubts(compared: &Comparison) -> Vec<String> {
     }
     doubts.extend(other_questions(compared));
     doubts.extend(compared.scorers.iter().filter_map(failures_in_b));
+    doubts.extend(failed_in_b(compared));
     doubts.extend(missing_attempts(compared));
     let names = |is: fn(&ComparedScorer) -> bool| {
         let scorers = compared.scorers.iter().filter(|scorer| is(scorer));
@@ -271,6 +272,20 @@ fn failures_in_b(of: &ComparedScorer) -> Option<String> {
     let cases = figure::counted(of.scores.errors_b, "case that has", "cases that have");
     let scorer = plain(&of.scorer_id, 64);
     (of.scores.errors_b > 0).then(|| format!("{scorer} failed in B for {cases} a score in A."))
+}
+
+/// Cases that fail in B, and of which A says neither that they pass nor that they fail.
+fn failed_in_b(of: &Comparison) -> Vec<String> {
+    let Some(verdict) = &of.verdict else { return Vec::new() };
+    let sentence = |(cases, why): (u64, &str)| {
+        let fail = figure::counted(cases, "case fails", "cases fail");
+        (cases > 0).then(|| format!("{fail} in B {why}."))
+    };
+    let both = [
+        (verdict.failed_spared, "to which no scorer that decides applied in A"),
+        (verdict.failed_errored, "and errored in A, which counts as no change"),
+    ];
+    both.into_iter().filter_map(sentence).collect()
 }
 
 /// Attempts that B lacks, and those of which it has no verdict or no score while A has. Where a case is one attempt,

@@ -225,6 +225,7 @@ impl<'a> Comparing<'a> {
             Beside::Both(one, other) => {
                 self.must_have_as_many(&one, &other)?;
                 self.both(&one, &other);
+                self.failed_in_b(&one, &other);
             }
         }
         Ok(())
@@ -245,6 +246,29 @@ impl<'a> Comparing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Counts a case that fails in b, and of which a says neither that it passes nor that it fails.
+    fn failed_in_b(&mut self, one: &OneCase, other: &OneCase) {
+        if other.failed > 0 {
+            let is_undecided = one.judged == 0 && one.undecided > 0;
+            let is_errored = one.judged > 0 && one.errored == one.judged;
+            self.verdict.failed_spared += u64::from(is_undecided);
+            self.verdict.failed_errored += u64::from(is_errored);
+        }
+        let strict = self.options.strict;
+        if self.options.scorer.is_none() {
+            return;
+        }
+        for scorer in &mut self.scorers {
+            let of = |counts: &[u64]| counts.get(scorer.index_a).copied().unwrap_or_default();
+            let is_undecided = of(&one.scored) + of(&one.errors) == 0 && of(&one.spared) > 0;
+            let score = other.scores.get(scorer.index_b).copied().flatten();
+            let [_, policy] = scorer.policies;
+            let fails = score.and_then(|score| policy.passes(score)) == Some(false);
+            let fails = fails && policy.can_fail(strict);
+            scorer.pairs.failed_spared += u64::from(is_undecided && fails);
+        }
     }
 
     fn both(&mut self, one: &OneCase, other: &OneCase) {

@@ -240,6 +240,11 @@ pub struct ComparedScores {
     /// although the scorer did not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those
     /// for whose attempts b has fewer.
     pub absent_b: u64,
+    /// Cases that fail in b, and that nothing decided in a: no scorer that can fail them applied. If one scorer was asked
+    /// for, those that fail by it, and that it did not apply to. Counted for verdicts, and for such a scorer.
+    pub failed_spared: u64,
+    /// Cases that fail in b and are errored in a, which says of neither whether it is worse. Counted for verdicts.
+    pub failed_errored: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,
     /// The mean of b.

@@ -21,6 +21,8 @@ pub(super) struct Pairs {
     only_b: u64,
     pub(super) errors_b: u64,
     pub(super) absent_b: u64,
+    pub(super) failed_spared: u64,
+    pub(super) failed_errored: u64,
     changes: Vec<Change>,
 }
 
@@ -37,6 +39,8 @@ impl Pairs {
             only_b: 0,
             errors_b: 0,
             absent_b: 0,
+            failed_spared: 0,
+            failed_errored: 0,
             changes: Vec::new(),
         }
     }
@@ -151,6 +155,8 @@ impl Pairs {
             only_b: self.only_b,
             errors_b: self.errors_b,
             absent_b: self.absent_b,
+            failed_spared: self.failed_spared,
+            failed_errored: self.failed_errored,
             mean_a: differences.mean_of_first(),
             mean_b: differences.mean_of_second(),
             difference,

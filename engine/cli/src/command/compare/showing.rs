@@ -295,6 +295,8 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines.extend(failures_in_b(comparison));
+    lines.extend(failed_undecided(comparison));
+    lines.extend(failed_errored(comparison));
     lines.extend(fewer_attempts(comparison));
     if has_attempts(comparison) {
         // Where a case is one attempt, the counts of cases with one score say it.
@@ -343,10 +345,36 @@ fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
+/// Cases that fail in B and that nothing decided in A, so that no pair of verdicts shows them.
+fn failed_undecided(comparison: &Comparison) -> Vec<String> {
+    let verdict = comparison.verdict.iter().map(|scores| (None, scores));
+    let scorers = comparison.scorers.iter();
+    let scorers = scorers.map(|it| (Some(it.scorer_id.as_str()), &it.scores));
+    let failing = verdict.chain(scorers).filter(|(_, scores)| scores.failed_spared > 0);
+    let sentence = |(scorer, scores): (Option<&str>, &ComparedScores)| {
+        let cases = counted(scores.failed_spared, "case fails", "cases fail");
+        match scorer {
+            None => format!("{cases} in B to which no scorer that decides applied in A"),
+            Some(id) => {
+                format!("{cases} in B by `{}`, which did not apply in A", one_line(id, NAME))
+            }
+        }
+    };
+    failing.map(sentence).collect()
+}
+
+/// Cases that fail in B and are errored in A: none of the two is better.
+fn failed_errored(comparison: &Comparison) -> Option<String> {
+    let cases = comparison.verdict.as_ref()?.failed_errored;
+    let cases = (cases > 0).then(|| counted(cases, "case fails", "cases fail"))?;
+    Some(format!("{cases} in B and errored in A, which counts as no change"))
+}
+
 /// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is
 /// as good.
 pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     let mut lines = failures_in_b(comparison);
+    lines.extend(failed_undecided(comparison));
     lines.extend(ended(comparison.b.state).map(|ended| format!("B {ended}")));
     if comparison.a.only_here > 0 {
         lines.push(format!("only A has {}", counted(comparison.a.only_here, "case", "cases")));
