@@ -428,7 +428,7 @@ fn means_have_their_intervals_in_stats_and_in_the_table_of_a_run() {
     let folder = Folder::new();
     let run = folder.sh("scorebox run suite.toml answers.jsonl -q --run-id r --ci").exits_with(0);
     assert!(run.stdout.contains("95 % interval"), "{}", run.stdout);
-    let line = "intervals are right 95 times of 100: Wilson's for rates; Student's t\n";
+    let line = "intervals are right about 95 times of 100: Wilson's for rates; Student's t\n";
     assert!(run.stderr.starts_with(line), "{}", run.stderr);
     assert_snapshot!(folder.sh("scorebox stats --ci"), @"
     scorer           count    mean     95 % interval     min     max     p50  stddev  n/a  skipped  errors
@@ -437,7 +437,7 @@ fn means_have_their_intervals_in_stats_and_in_the_table_of_a_run() {
     marked             400  1.0000  0.9905 to 1.0000  1.0000  1.0000  1.0000  0.0000    0        0       0
     levenshtein        400  0.0085  0.0080 to 0.0090  0.0000  0.0291  0.0075  0.0052    0        0       0
     [stderr]
-    intervals are right 95 times of 100: Wilson's for rates; Student's t
+    intervals are right about 95 times of 100: Wilson's for rates; Student's t
     run r; to pool all runs: --all-runs
     [exit code 0]
     ");
