@@ -49,10 +49,10 @@ fn two_runs_of_real_answers_side_by_side() {
     let folder = two_models();
     assert_snapshot!(folder.sh("scorebox compare small large"), @"
     scorer           cases       A       B  difference      95 % interval  p (Holm)  effect  wins  losses  ties  B is
-    numeric-answer     100  0.4300  0.5500     +0.1200   0.0028 to 0.2372    0.1957   +0.20    24      12    64  not shown to differ
-    mentions-answer    100  0.5400  0.6800     +0.1400   0.0307 to 0.2493    0.0802   +0.25    23       9    68  not shown to differ
+    numeric-answer     100  0.4300  0.5500     +0.1200   0.0028 to 0.2372    0.1305   +0.20    24      12    64  not shown to differ
+    mentions-answer    100  0.5400  0.6800     +0.1400   0.0307 to 0.2493    0.0602   +0.25    23       9    68  not shown to differ
     marked             100  1.0000  1.0000      0.0000                  -    1.0000       -     0       0   100  the same
-    levenshtein        100  0.0087  0.0085     -0.0002  -0.0011 to 0.0007    1.0000   -0.04    44      56     0  not shown to differ
+    levenshtein        100  0.0087  0.0085     -0.0002  -0.0011 to 0.0007    0.7268   -0.04    44      56     0  not shown to differ
 
     passed           both  only A  only B  neither  McNemar p
     numeric-answer     31      12      24       33     0.0652
@@ -70,13 +70,14 @@ fn two_runs_of_real_answers_side_by_side() {
                      0.0067  0.0196     +0.0129  gsm8k-0108
                      0.0085  0.0201     +0.0116  gsm8k-0120
     [stderr]
-    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.2005 or more, and a difference of 0.1200 takes 274 cases
-    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1869 or more, and a difference of 0.1400 takes 176 cases
+    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.2032 or more, and a difference of 0.1200 takes 270 cases
+    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1893 or more, and a difference of 0.1400 takes 176 cases
     marked: the same on all 100 cases
-    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0015 or more, and a difference of 0.0002 takes 8,734 cases
+    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0015 or more, and a difference of 0.0002 takes 8,200 cases
     A small, B large: 100 cases in both
-    p values are of permutation tests, corrected for 4 tests (Holm); where ways are too many to count, 9,999 are drawn
-    each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference
+    p values are of permutation tests, corrected for 3 tests (Holm); where ways are too many to count, 9,999 are drawn
+    mentions-answer: the interval leaves out 0 where p shows no difference, because it is that of one scorer alone, and p is corrected for 3 tests
+    numeric-answer: the interval leaves out 0 where p shows no difference, because an interval is an approximation, and the test is none: p decides
     [exit code 0]
     ");
 }
@@ -96,12 +97,12 @@ fn figures_are_those_of_the_same_counts_elsewhere() {
     close(&scorer["test"]["p"], 0.065_245_335_223_153_25);
     close(&scorer["mcnemar"], 0.065_245_335_223_153_25);
     close(&scorer["signTest"], 0.065_245_335_223_153_25);
-    // Three of four tests have a p value below 1: the smallest counts four times, the second three times.
-    close(&scorer["pCorrected"], 0.065_245_335_223_153_25 * 3.0);
+    // Three scorers changed, and are tests: the smallest p value counts three times, the second twice.
+    close(&scorer["pCorrected"], 0.065_245_335_223_153_25 * 2.0);
     // The differences are 24 times 1, 12 times -1, else 0.
     let stddev = ((36.0 - 100.0 * 0.12 * 0.12) / 99.0_f64).sqrt();
     close(&scorer["effect"], 0.12 / stddev);
-    assert_eq!((&json["cases"], &json["tests"]), (&100.into(), &4.into()));
+    assert_eq!((&json["cases"], &json["tests"]), (&100.into(), &3.into()));
 }
 
 #[test]
@@ -119,7 +120,8 @@ fn a_better_run_is_better_and_the_other_way_round_worse() {
     folder.sh("scorebox compare after before").exits_with(0);
 }
 
-/// Fifteen more of sixty: Guenther's formula by hand, with differences of which a quarter is 1.
+/// Fifteen more of sixty, so that the variance of the differences is 0.1875. SciPy: with a difference of 0.1, of which
+/// 0.14875 of the cases change one way and 0.04875 the other, the exact sign test finds it 80 times of 100 in 166 cases.
 #[test]
 fn a_number_of_cases_is_named_for_the_difference_that_is_asked_for() {
     let folder = Folder::new();
@@ -127,14 +129,69 @@ fn a_number_of_cases_is_named_for_the_difference_that_is_asked_for() {
     run_of_right(&folder, "after", 60, 45);
     let line = "scorebox compare before after --difference 0.1 --format json";
     let json = folder.sh(line).exits_with(0).json();
-    let stddev = (60.0 * 0.25 * 0.75 / 59.0_f64).sqrt();
-    let cases = ((1.959_964 + 0.841_621) * stddev / 0.1).powi(2) + 1.959_964_f64.powi(2) / 2.0;
-    assert_eq!(json["scorers"][0]["casesNeeded"], cases.ceil() as u64);
+    assert_eq!(json["scorers"][0]["casesNeeded"], 166);
     assert_snapshot!(folder.sh("scorebox compare before after --difference 0 | cat").stderr, @"
     error: invalid value '0' for '--difference <X>': a difference is a number above 0
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn a_difference_that_is_on_no_scale_is_refused_and_never_said_to_be_shown() {
+    let folder = Folder::new();
+    folder.write(
+        "score.js",
+        "export default ({ output }) => output; export const info = { severity: 'soft' };",
+    );
+    let cases = |scores: &[f64]| -> String {
+        let lines = scores.iter().enumerate();
+        lines.map(|(n, score)| format!("{{\"id\":\"c{n}\",\"output\":{score}}}\n")).collect()
+    };
+    folder.write("a.jsonl", cases(&[0.0, 1.0, 0.0, 1.0, 0.1, 0.9]));
+    folder.write("b.jsonl", cases(&[1.0, 0.0, 0.9, 0.0, 1.0, 0.2]));
+    for run in ["a", "b"] {
+        folder
+            .sh(&format!("scorebox run {run}.jsonl -s ./score.js -q --run-id {run}"))
+            .exits_with(0);
+    }
+    let compared = folder.sh("scorebox compare a b").exits_with(0);
+    let shown = "\nscore: no difference that these 6 cases can show; 80 times of 100, they show none that is on the scale, \
+        and a difference of ";
+    assert!(format!("\n{}", compared.stderr).contains(shown), "{}", compared.stderr);
+    let json = folder.sh("scorebox compare a b --format json").json();
+    assert_eq!(json["scorers"][0]["smallestDifference"], serde_json::Value::Null);
+    assert_snapshot!(folder.sh("scorebox compare a b --difference 2").exits_with(2), @"
+    [stderr]
+    error: a difference of 2 is off the scale: the scores of `score` are from 0 to 1
+    [exit code 2]
+    ");
+    folder.sh("scorebox compare a b --difference 1").exits_with(0);
+}
+
+/// Five of five wins: the interval of the mean is above 0, and 2 of 32 ways to swap are as far.
+#[test]
+fn an_interval_that_leaves_out_0_where_p_shows_nothing_is_explained() {
+    let folder = Folder::new();
+    folder.write(
+        "score.js",
+        "export default ({ output }) => output; export const info = { severity: 'soft' };",
+    );
+    for (run, add) in [("a", 0.0), ("b", 0.01)] {
+        let line =
+            |n: usize| format!("{{\"id\":\"c{n}\",\"output\":{}}}\n", 0.5 + add * (n + 3) as f64);
+        folder.write(&format!("{run}.jsonl"), (0..5).map(line).collect::<String>());
+        folder
+            .sh(&format!("scorebox run {run}.jsonl -s ./score.js -q --run-id {run}"))
+            .exits_with(0);
+    }
+    let compared = folder.sh("scorebox compare a b").exits_with(0);
+    let explained = "\nscore: the interval leaves out 0 where p shows no difference, because an interval is an \
+        approximation, and the test is none: p decides\n";
+    assert!(compared.stderr.contains(explained), "{}", compared.stderr);
+    folder.sh("scorebox report a b -o report.html").exits_with(0);
+    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("where an interval leaves out 0 and p shows no difference, p decides."));
 }
 
 #[test]
@@ -371,7 +428,7 @@ fn means_have_their_intervals_in_stats_and_in_the_table_of_a_run() {
     let folder = Folder::new();
     let run = folder.sh("scorebox run suite.toml answers.jsonl -q --run-id r --ci").exits_with(0);
     assert!(run.stdout.contains("95 % interval"), "{}", run.stdout);
-    let line = "intervals are right 95 times of 100: Wilson's for rates; Student's t\n";
+    let line = "intervals are right about 95 times of 100: Wilson's for rates; Student's t\n";
     assert!(run.stderr.starts_with(line), "{}", run.stderr);
     assert_snapshot!(folder.sh("scorebox stats --ci"), @"
     scorer           count    mean     95 % interval     min     max     p50  stddev  n/a  skipped  errors
@@ -380,7 +437,7 @@ fn means_have_their_intervals_in_stats_and_in_the_table_of_a_run() {
     marked             400  1.0000  0.9905 to 1.0000  1.0000  1.0000  1.0000  0.0000    0        0       0
     levenshtein        400  0.0085  0.0080 to 0.0090  0.0000  0.0291  0.0075  0.0052    0        0       0
     [stderr]
-    intervals are right 95 times of 100: Wilson's for rates; Student's t
+    intervals are right about 95 times of 100: Wilson's for rates; Student's t
     run r; to pool all runs: --all-runs
     [exit code 0]
     ");

@@ -141,6 +141,84 @@ fn attempts_without_a_score_in_b_are_not_an_improvement() {
     );
 }
 
+/// Of eight attempts the highest is higher than one, whatever they measure.
+#[test]
+fn a_reducer_that_depends_on_the_number_of_attempts_needs_equally_many() {
+    let folder = Folder::new();
+    let cases = |attempts: usize| -> String {
+        let all = (0..6).flat_map(|case| (0..attempts).map(move |attempt| (case, attempt)));
+        let line = |(case, attempt): (usize, usize)| {
+            let output = if (case + attempt) % 2 == 0 { "right" } else { "wrong" };
+            format!(
+                r#"{{"id":"c{case}","attempt":{attempt},"output":"{output}","groundTruth":"right"}}"#
+            ) + "\n"
+        };
+        all.map(line).collect()
+    };
+    for (run, attempts) in [("one", 1), ("eight", 8), ("again", 8)] {
+        folder.write("cases.jsonl", cases(attempts));
+        let line = format!("scorebox run cases.jsonl -s right=exact-match -q --run-id {run}");
+        folder.sh(&line).exits_with(0);
+    }
+    for reducer in ["max", "min", "median", "mode"] {
+        let line = |runs| format!("scorebox compare {runs} --fail-if-worse --reducer {reducer}");
+        folder.sh(&line("one eight")).exits_with(2);
+        folder.sh(&line("eight one")).exits_with(2);
+        folder.sh(&line("eight again")).exits_with(0);
+    }
+    assert_snapshot!(folder.sh("scorebox compare one eight --reducer max"), @"
+    [stderr]
+    error: case `c0` has 1 score of `right` in A and 8 in B, and the max of more scores is another one on average
+    hint: compare means, which do not depend on how many attempts there are: --reducer mean
+    [exit code 2]
+    ");
+    folder.sh("scorebox compare one eight").exits_with(0);
+}
+
+/// The gate applies to ten of twenty cases in A, and to all in B, where it fails the other ten.
+#[test]
+fn cases_that_fail_in_b_and_that_a_did_not_decide_may_be_worse() {
+    let folder = Folder::new();
+    folder.write(
+        "gate.js",
+        "export default ({ output }) => {
+            if (output === 'no answer') throw new Error('no');
+            return output === 'nothing' ? null : output;
+        };
+        export const info = { severity: 'gate' };",
+    );
+    let cases = |other: &str| -> String {
+        let output = |n: usize| if n < 10 { "1" } else { other };
+        (0..20).map(|n| format!("{{\"id\":\"c{n}\",\"output\":{}}}\n", output(n))).collect()
+    };
+    for (run, other) in [("n-a", "\"nothing\""), ("errored", "\"no answer\""), ("failed", "0")] {
+        folder.write("cases.jsonl", cases(other));
+        let line = format!("scorebox run cases.jsonl -s ./gate.js -q --run-id {run}");
+        folder.sh(&line);
+    }
+    for (scorer, says) in [
+        ("", "10 cases fail in B to which no scorer that decides applied in A"),
+        (" --scorer gate", "10 cases fail in B by `gate`, which did not apply in A"),
+    ] {
+        let line = format!("scorebox compare n-a failed{scorer}");
+        let warned = folder.sh(&line).exits_with(0).stderr;
+        assert!(warned.contains(&format!("\nwarning: {says}\n")), "{warned}");
+        let refused = folder.sh(&format!("{line} --fail-if-worse")).exits_with(3).stderr;
+        assert!(refused.ends_with(&format!("\nerror: B may be worse: {says}\n")), "{refused}");
+    }
+    let json = folder.sh("scorebox compare n-a failed --format json").json();
+    assert_eq!(json["verdict"]["failedSpared"], 10);
+    // A case that is errored in A did not pass there either.
+    let errored = folder.sh("scorebox compare errored failed --fail-if-worse").exits_with(0).stderr;
+    let says = "\nwarning: 10 cases fail in B and errored in A, which counts as no change\n";
+    assert!(errored.contains(says), "{errored}");
+    // The other way round nothing fails that did not.
+    folder.sh("cp scorebox.db copy.db").exits_with(0);
+    let same =
+        folder.sh("scorebox compare n-a n-a --with-db copy.db --fail-if-worse").exits_with(0);
+    assert!(!same.stderr.contains("fail in B"), "{same}");
+}
+
 /// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
 #[test]
 fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {
@@ -259,6 +337,9 @@ fn runs_that_share_nothing_are_refused() {
     hint: `scorebox runs` lists them
     [exit code 2]
     ");
+    let linked = "ln -s scorebox.db link.db && scorebox compare a a --with-db link.db";
+    let linked = folder.sh(linked).exits_with(2).stderr;
+    assert!(linked.starts_with("error: run `a` is compared with itself\n"), "{linked}");
     assert_snapshot!(folder.sh("scorebox compare a b --scorer rihgt"), @"
     [stderr]
     error: the run `a` has no scorer `rihgt`

@@ -61,6 +61,44 @@ fn a_shard_that_is_missing_is_named_if_their_number_is() {
 }
 
 #[test]
+fn a_shard_that_is_there_twice_does_not_stand_for_a_missing_one() {
+    let folder = with_shards();
+    folder.sh("cp out-0.parquet copy.parquet && ln -s out-0.parquet link.parquet").exits_with(0);
+    folder.sh("scorebox merge out-0.parquet out-1.parquet -o old.parquet").exits_with(0);
+    let merge = |shards: &str| {
+        let line = format!("scorebox merge {shards} --expect-shards 3 --db m.db");
+        let refused = folder.sh(&line).exits_with(2).stderr;
+        assert!(!folder.path("m.db").exists());
+        refused
+    };
+    for same in ["out-0.parquet", "./out-0.parquet", "link.parquet"] {
+        let refused = merge(&format!("out-0.parquet {same} out-1.parquet"));
+        assert!(
+            refused.starts_with("error: 2 shards are there, and 3 are expected\n"),
+            "{refused}"
+        );
+    }
+    assert_snapshot!(merge("out-0.parquet copy.parquet out-1.parquet"), @"
+    error: 2 shards are there, and 3 are expected: other shards have all cases of `copy.parquet`
+    hint: nothing was written; missing: out-2.parquet
+    ");
+    assert_snapshot!(merge("old.parquet out-0.parquet out-1.parquet"), @"
+    error: 2 shards are there, and 3 are expected: other shards have all cases of `old.parquet`
+    hint: nothing was written; missing: out-2.parquet
+    ");
+    // It alone has the cases of the other shard, and is said to be a merge.
+    let stands =
+        folder.sh("scorebox merge old.parquet out-1.parquet --expect-shards 2 -o m.parquet");
+    assert_snapshot!(stands.exits_with(0), @"
+    [stderr]
+    warning: `old.parquet` was merged from shards, and counts as one
+    m.parquet: 40 cases of 2 shards
+    20 rows are of cases that another shard has, with the same results
+    [exit code 0]
+    ");
+}
+
+#[test]
 fn a_result_that_no_scorer_gives_is_refused_before_anything_is_written() {
     let folder = with_shards();
     let shard = Shard::read(&folder.path("out-0.parquet"));

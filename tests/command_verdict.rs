@@ -89,6 +89,8 @@ severity = "gate"
       right (gate, at least 1.0000): 1 case errored
     error: 1 errored case also failed
     hint: show them: scorebox cases r --failed
+    error: `right`, which decides whether a case passes, decided none: it has 1 error and no score
+    hint: look at why: scorebox scores r --scorer right; if it need not decide any case: --allow-idle right
     [exit code 3]
     ");
     let strict = "scorebox run both.toml both.jsonl -q --allow-errors --strict";

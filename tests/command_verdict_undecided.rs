@@ -161,6 +161,31 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
     assert!(refused.exits_with(2).stderr.contains("did you mean `right`?"));
 }
 
+/// `--max-errors` is for some errors among scores. A gate that cannot score at all would let everything pass.
+#[test]
+fn a_gate_that_has_nothing_but_errors_does_not_hold_where_errors_are_allowed() {
+    let folder = folder();
+    folder.write("throws.js", "export default () => { throw new Error('no'); };");
+    folder.write("gate.toml", "[scorers.right]\nuse = \"./throws.js\"\nseverity = \"gate\"\n");
+    let run =
+        |options: &str| folder.sh(&format!("scorebox run gate.toml cases.jsonl -q {options}"));
+    let said = run("--max-errors 9").exits_with(3).stderr;
+    let error = "\nerror: `right`, which decides whether a case passes, decided none: it has 4 errors and no score\n\
+                 hint: look at why: scorebox scores ";
+    assert!(said.contains(error), "{said}");
+    assert!(said.ends_with("; if it need not decide any case: --allow-idle right\n"), "{said}");
+    for (options, code) in [
+        ("", 1),
+        ("--max-errors 9 --min-pass-rate 0", 0),
+        ("--max-errors 9 --allow-idle right", 0),
+        ("--max-errors 9 --allow-failures", 0),
+        ("--allow-errors", 0),
+    ] {
+        run(options).exits_with(code);
+    }
+    folder.sh("scorebox live gate.toml -q --max-errors 9 < cases.jsonl").exits_with(3);
+}
+
 /// A misspelt gate stays open whatever other scorers say, and a rate of what they decided says nothing about it.
 #[test]
 fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {

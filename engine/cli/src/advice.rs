@@ -77,6 +77,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::Record => "ask it once, without `--judge-cache only` or `--offline`; of the provider `recorded`, ask what the \
                            file has: its model, temperature and other parameters"
             .into(),
+        Advice::ReduceByMean => {
+            "compare means, which do not depend on how many attempts there are: --reducer mean".into()
+        }
         Advice::BoundCalls => {
             "bound the calls in its place: `calls` in the `budget` of the judge or of the scorer in the suite, \
              --judge-budget calls=N for the run"

@@ -137,6 +137,12 @@ impl Decision {
                         "{look_at}: {scores} --scorer {scorer_id}; if the scorer is not meant for these cases: --allow-idle {scorer_id}"
                     ))
                 }
+                Broken::OnlyErrors { scorer_id, .. } => {
+                    let scores = database.command("scores", run.as_str());
+                    Some(format!(
+                        "look at why: {scores} --scorer {scorer_id}; if it need not decide any case: --allow-idle {scorer_id}"
+                    ))
+                }
                 Broken::PassRate { rate: None, .. }
                     if self.decided.verdict.skipped
                         > self.decided.verdict.skipped_by_themselves =>
@@ -173,6 +179,7 @@ fn broken(
                 errors: of_it.map_or(0, |it| it.errors),
                 can_fail: scorer.can_fail(strict),
                 idle_of: scorer.idle_of().filter(|_| state == RunState::Finished),
+                is_whole: state == RunState::Finished,
             }
         })
         .collect();

@@ -21,7 +21,7 @@
 //!   variables.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
-//! - `shards`: what to do about an error of shards.
+//! - `shards`: which shards are merges, and what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `question`: a question to the user at a terminal.
@@ -98,6 +98,7 @@ use arguments::completing;
 use command::Arguments;
 use decision::Decision;
 use failure::{Exit, Failure};
+pub use shards::merged_count;
 
 /// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers
 /// with the exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.

@@ -1,9 +1,10 @@
-//! What commands that read shards have in common: how far they are, and what to do about an error. Reads no row.
+//! What commands that read shards have in common: how far they are, which of them are merges, and what to do about an
+//! error. Reads no row.
 
 use std::{ops::ControlFlow, path::Path};
 
 use scorebox::{advice::Advised as _, store::StoreError};
-use scorebox_shards::{ShardError, TableError};
+use scorebox_shards::{Merge, ShardError, TableError};
 
 use crate::{
     advice,
@@ -82,6 +83,16 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
+}
+
+/// That files which were put together from shards count as one each, where a number of shards is expected.
+pub fn merged_count(merge: &Merge) -> Option<String> {
+    let all: Vec<String> = merge.shards().merged().map(|it| it.display().to_string()).collect();
+    let first = one_line(all.first()?, LONGEST_LIST);
+    Some(match all.len() - 1 {
+        0 => format!("`{first}` was merged from shards, and counts as one"),
+        more => format!("`{first}` and {more} more were merged from shards, and count as one each"),
+    })
 }
 
 /// How to make Parquet of a file that is something else.

@@ -4,7 +4,8 @@
 use maud::{Markup, html};
 use scorebox::{
     aggregate::{
-        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+        BesideZero, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+        Finding,
     },
     contract::Direction,
     stats::paired::TestMethod,
@@ -165,7 +166,11 @@ fn finding(scores: &ComparedScores) -> Markup {
             Finding::NotShown => {
                 "no difference that " (cases) " can show."
                 @if scores.are_too_few() { " It takes at least " (figure::count(scores.fewest_cases)) "." }
-                @if let Some(smallest) = scores.smallest_difference { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." }
+                @match scores.smallest_difference {
+                    Some(smallest) => { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." },
+                    None if !scores.are_too_few() => " 80 times of 100, they show none that is on the scale.",
+                    None => {},
+                }
                 @if let (Some(needed), Some(difference)) = (scores.cases_needed, scores.difference) {
                     " A difference of " (figure::score(difference.abs())) " takes " (figure::counted(needed, "case", "cases")) "."
                 }
@@ -180,16 +185,19 @@ fn how(compared: &Comparison) -> Markup {
     let drawn = compared
         .figures()
         .any(|scores| scores.test.is_some_and(|test| test.method == TestMethod::Seeded));
+    let is_beside = |reason| compared.figures().any(|it| it.beside_zero() == Some(reason));
     html! {
         @match compared.tests {
-            0 => {},
-            1 => "p is that of a paired permutation test.",
-            tests => {
-                "p values are of paired permutation tests, corrected for " (tests) " tests (Holm). Each interval is that of one scorer alone and not \
-                 corrected, so it may leave out 0 where p shows no difference."
-            },
+            0 | 1 => "p is that of a paired permutation test.",
+            tests => { "p values are of paired permutation tests, corrected for " (tests) " tests (Holm)." },
         }
         @if drawn { " Where ways are too many to count, 9,999 are drawn." }
+        @if is_beside(BesideZero::Uncorrected) {
+            " Each interval is that of one scorer alone and not corrected, so some leave out 0 where p shows no difference."
+        }
+        @if is_beside(BesideZero::Approximate) {
+            " An interval is an approximation and the test is none: where an interval leaves out 0 and p shows no difference, p decides."
+        }
     }
 }
 
@@ -208,6 +216,7 @@ fn doubts(compared: &Comparison) -> Vec<String> {
     }
     doubts.extend(other_questions(compared));
     doubts.extend(compared.scorers.iter().filter_map(failures_in_b));
+    doubts.extend(failed_in_b(compared));
     doubts.extend(missing_attempts(compared));
     let names = |is: fn(&ComparedScorer) -> bool| {
         let scorers = compared.scorers.iter().filter(|scorer| is(scorer));
@@ -263,6 +272,20 @@ fn failures_in_b(of: &ComparedScorer) -> Option<String> {
     let cases = figure::counted(of.scores.errors_b, "case that has", "cases that have");
     let scorer = plain(&of.scorer_id, 64);
     (of.scores.errors_b > 0).then(|| format!("{scorer} failed in B for {cases} a score in A."))
+}
+
+/// Cases that fail in B, and of which A says neither that they pass nor that they fail.
+fn failed_in_b(of: &Comparison) -> Vec<String> {
+    let Some(verdict) = &of.verdict else { return Vec::new() };
+    let sentence = |(cases, why): (u64, &str)| {
+        let fail = figure::counted(cases, "case fails", "cases fail");
+        (cases > 0).then(|| format!("{fail} in B {why}."))
+    };
+    let both = [
+        (verdict.failed_spared, "to which no scorer that decides applied in A"),
+        (verdict.failed_errored, "and errored in A, which counts as no change"),
+    ];
+    both.into_iter().filter_map(sentence).collect()
 }
 
 /// Attempts that B lacks, and those of which it has no verdict or no score while A has. Where a case is one attempt,

@@ -89,6 +89,8 @@ pub(crate) fn merge<'py>(
     let mut signals = Signals::default();
     let compared = py.detach(|| Merge::of(shards, |_| signals.look()));
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;
+    let all = expected.map_or(Ok(()), |expected| merge.must_be_all(expected));
+    all.map_err(|error| refused(py, error))?;
     let (run, outcome) = match target {
         Target::Database(database) => {
             let run = stored(py, home, &merge, &database, suite, &mut signals)?;
@@ -103,8 +105,14 @@ pub(crate) fn merge<'py>(
         }
     };
     let report = report(py, &merge, run.as_ref())?;
+    let counted = expected.and_then(|_| scorebox_cli::merged_count(&merge));
+    let mut warnings: Vec<String> = counted.into_iter().collect();
     if let Some(outcome) = outcome {
         add_outcome(&report, &outcome)?;
+        warnings.extend(outcome.warnings);
+    }
+    if !warnings.is_empty() {
+        report.set_item("warnings", warnings)?;
     }
     Ok(report)
 }
@@ -158,8 +166,7 @@ fn add_outcome(report: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
     report.set_item("verdict", verdict)?;
     report.set_item("passed", outcome.passed)?;
     report.set_item("verdict_lines", &outcome.verdict)?;
-    report.set_item("broken", &outcome.broken)?;
-    report.set_item("warnings", &outcome.warnings)
+    report.set_item("broken", &outcome.broken)
 }
 
 fn report<'py>(

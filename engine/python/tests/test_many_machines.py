@@ -214,7 +214,22 @@ def test_what_cannot_be_required_of_shards_is_refused_before_anything_is_written
     with pytest.raises(TypeError, match="go with a db"):
         scorebox.merge(shards, output=tmp_path / "run.parquet", min_pass_rate=0.5)
     assert [path.name for path in tmp_path.iterdir()] == ["scores"]
-    assert scorebox.merge(shards, output=tmp_path / "run.parquet", expect_shards=1).cases == 20
+    merged = scorebox.merge(shards, output=tmp_path / "run.parquet", expect_shards=1)
+    assert (merged.cases, list(merged.warnings)) == (20, [])
+
+
+def test_a_copy_and_an_old_merge_do_not_stand_for_a_missing_shard(tmp_path):
+    shards = written(tmp_path / "scores", table(60)[:40], table(60)[40:])
+    old = tmp_path / "old.parquet"
+    scorebox.merge(shards, output=old)
+    copy = tmp_path / "copy.parquet"
+    copy.write_bytes((shards / "part-0.parquet").read_bytes())
+    for one in (shards / "part-0.parquet", copy, old):
+        error = refused(scorebox.merge, [shards, one], db=tmp_path / "m.db", expect_shards=3)
+        assert error.kind == "invalid-shard" and error.message.startswith("2 shards are there, and 3 are expected")
+        assert error.advice == "nothing was written; missing: part-2.parquet"
+    stands = scorebox.merge([old, shards / "part-1.parquet"], output=tmp_path / "run.parquet", expect_shards=2)
+    assert list(stands.warnings) == [f"`{old}` was merged from shards, and counts as one"]
 
 
 def test_shards_that_do_not_fit_together_are_refused(tmp_path):

@@ -130,6 +130,8 @@ pub enum Advice {
     /// Allow the scorer to name these models in its entry, if they may cost what they cost; none: the one that it
     /// names.
     AllowModels(Vec<String>),
+    /// Let several scores become one by their mean.
+    ReduceByMean,
     /// Bound the questions to a judge in place of their cost.
     BoundCalls,
     /// Try again when the machine is less busy.
@@ -174,6 +176,7 @@ impl Advice {
             Advice::Record,
             Advice::AllowModels(vec![name()]),
             Advice::AllowModels(Vec::new()),
+            Advice::ReduceByMean,
             Advice::BoundCalls,
             Advice::TryLater,
             Advice::Update,

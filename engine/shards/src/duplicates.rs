@@ -15,6 +15,7 @@ use scorebox::{
 
 use crate::{
     error::{ShardError, unless_stopped},
+    owning::Owning,
     plan::Plan,
     results::{ScorerResult, WideRow},
     shards::{At, Shards},
@@ -58,6 +59,8 @@ pub struct Duplicates {
     pub different_within: u64,
     /// The first of them.
     pub differences: Vec<Difference>,
+    /// The shards with cases of which other shards have every one.
+    pub(crate) without_own: Vec<u32>,
     /// Rows that are left out, by shard, in ascending order.
     left_out: HashMap<u32, Vec<u64>>,
     /// Rows that are put together from several.
@@ -73,24 +76,27 @@ impl Duplicates {
         shards: &Shards,
         mut progress: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Duplicates, ShardError> {
-        let mut sorting = Sorting::new();
+        let (mut sorting, mut owning) = (Sorting::new(), Owning::of(shards.count()));
         let mut read = 0;
         shards.for_each(|at, checked| {
             read += 1;
             unless_stopped(progress(read))?;
             let row = &checked.row;
+            owning.add(at.0);
             sorting.add(name_of(row), content_of(row), at).map_err(ShardError::Write)
         })?;
         let mut found = Duplicates::default();
         let mut unequal: Vec<Vec<At>> = Vec::new();
         for part in sorting.sorted() {
             for group in part.map_err(ShardError::Write)?.chunk_by(|one, it| one.name == it.name) {
+                owning.give(group.iter().map(|entry| entry.at.0));
                 found.take(group, &mut unequal)?;
             }
         }
         if !unequal.is_empty() {
             found.look_at(shards, &unequal, || progress(read))?;
         }
+        found.without_own = owning.without_own();
         found.left_out.values_mut().for_each(|rows| rows.sort_unstable());
         Ok(found)
     }

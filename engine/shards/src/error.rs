@@ -76,12 +76,14 @@ pub enum ShardError {
     #[error("no shard is named")]
     NoShards,
     /// There are not as many shards as are expected.
-    #[error("{} there, and {} expected", shards_are(*.there), are(*.expected))]
+    #[error("{} there, and {} expected{}", shards_are(*.there), are(*.expected), brought(.repeated))]
     NotAll {
-        /// How many there are.
+        /// How many there are, each counted once.
         there: u64,
         /// How many should be there.
         expected: u64,
+        /// Those that count as none: other shards have all of their cases.
+        repeated: Vec<PathBuf>,
         /// The names of those that are missing, if the others say it: the first of them, and how many more there are.
         missing: Option<String>,
     },
@@ -212,6 +214,13 @@ fn are(count: u64) -> String {
         1 => "1 is".to_owned(),
         many => format!("{many} are"),
     }
+}
+
+/// That shards bring no case: the first of them, and how many more there are.
+fn brought(repeated: &[PathBuf]) -> String {
+    let Some((first, more)) = repeated.split_first() else { return String::new() };
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!(": other shards have all cases of `{}`{more}", first.display())
 }
 
 fn no_cases(shards: usize) -> String {

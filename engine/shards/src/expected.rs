@@ -1,4 +1,5 @@
-//! Whether all shards of a run are there: a shard does not know how many others there are. Opens none of them.
+//! Whether all shards of a run are there: a shard does not know how many others there are. Opens none of them; which of
+//! them bring nothing is `owning`'s to find.
 
 use std::{
     collections::HashSet,
@@ -18,17 +19,33 @@ pub const MAX_EXPECTED_SHARDS: u64 = 10_000_000;
 /// # Errors
 /// [`ShardError::NotAll`].
 pub fn must_be_all(shards: &[PathBuf], expected: u64) -> Result<(), ShardError> {
-    let there = shards.len() as u64;
+    must_be_all_but(shards, &[], expected)
+}
+
+/// The same, where those with these numbers, in ascending order, count as none.
+pub(crate) fn must_be_all_but(
+    shards: &[PathBuf],
+    without: &[u32],
+    expected: u64,
+) -> Result<(), ShardError> {
+    let there = (shards.len() - without.len()) as u64;
     if there == expected {
         return Ok(());
     }
-    let all = missing(shards, expected.min(MAX_EXPECTED_SHARDS));
+    let is_without = |shard: u32| without.binary_search(&shard).is_ok();
+    let (none, counting): (Vec<_>, Vec<_>) =
+        (0..).zip(shards).partition(|(shard, _)| is_without(*shard));
+    let paths = |them: Vec<(u32, &PathBuf)>| -> Vec<PathBuf> {
+        them.into_iter().map(|(_, path)| path.clone()).collect()
+    };
+    let (repeated, counting) = (paths(none), paths(counting));
+    let all = missing(&counting, expected.min(MAX_EXPECTED_SHARDS));
     let named = all.get(..MAX_NAMED.min(all.len())).filter(|named| !named.is_empty());
     let missing = named.map(|named| match all.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     });
-    Err(ShardError::NotAll { there, expected, missing })
+    Err(ShardError::NotAll { there, expected, repeated, missing })
 }
 
 /// The names of the missing shards, if the others are numbered from 0 or 1; else none.
@@ -94,7 +111,8 @@ mod tests {
     fn of_many_missing_shards_the_first_are_named() {
         let shards = ["s0.parquet".into(), "s14.parquet".into()];
         must_be_all(&shards, 2).unwrap();
-        let Err(ShardError::NotAll { there: 2, expected: 15, missing }) = must_be_all(&shards, 15)
+        let Err(ShardError::NotAll { there: 2, expected: 15, missing, .. }) =
+            must_be_all(&shards, 15)
         else {
             panic!("two of fifteen")
         };
@@ -103,6 +121,20 @@ mod tests {
         assert!(missing.ends_with("s10.parquet and 3 more"), "{missing}");
         let said = must_be_all(&shards[..1], 3).unwrap_err();
         assert_eq!(said.to_string(), "1 shard is there, and 3 are expected");
+    }
+
+    #[test]
+    fn shards_that_bring_nothing_count_as_none_and_are_named() {
+        let shards = ["s0.parquet".into(), "copy.parquet".into(), "s1.parquet".into()];
+        must_be_all_but(&shards, &[1], 2).unwrap();
+        let error = must_be_all_but(&shards, &[1], 3).unwrap_err();
+        let said =
+            "2 shards are there, and 3 are expected: other shards have all cases of `copy.parquet`";
+        assert_eq!(error.to_string(), said);
+        let ShardError::NotAll { missing, .. } = error else { panic!("{error}") };
+        assert_eq!(missing.as_deref(), Some("s2.parquet"));
+        let many = must_be_all_but(&shards, &[0, 1, 2], 3).unwrap_err().to_string();
+        assert!(many.ends_with(" of `s0.parquet` and 2 more"), "{many}");
     }
 
     #[test]

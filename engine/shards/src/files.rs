@@ -1,14 +1,17 @@
 //! The files that are meant by paths of shards, which may be folders. Opens none of them.
 
 use std::{
+    collections::HashSet,
     io,
     path::{Path, PathBuf},
 };
 
 use crate::error::ShardError;
 
-/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard:
-/// files that are not complete, and marks of data engines.
+/// The files that are named, those of folders in the order of their names, each once however often and in whatever
+/// spelling it is named. What begins with `.` or
+/// `_` is not a shard: files that are not complete,
+/// and marks of data engines.
 ///
 /// # Errors
 /// A folder cannot be read; [`ShardError::EmptyFolder`].
@@ -28,6 +31,9 @@ pub fn shard_files(named: &[PathBuf]) -> Result<Vec<PathBuf>, ShardError> {
         of_folder.sort();
         files.append(&mut of_folder);
     }
+    let mut seen = HashSet::new();
+    // What cannot be found is for its reader to say.
+    files.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
     Ok(files)
 }
 

@@ -39,6 +39,7 @@ mod files;
 mod input;
 mod merging;
 mod output;
+mod owning;
 mod plan;
 mod reading;
 mod results;

@@ -12,6 +12,7 @@ use scorebox::case::Case;
 use crate::{
     duplicates::Duplicates,
     error::{ShardError, unless_stopped},
+    expected::must_be_all_but,
     output::{Output, There},
     results::{WideRow, batches},
     shard::Results,
@@ -49,6 +50,15 @@ impl Merge {
     /// What they have in common.
     pub fn duplicates(&self) -> &Duplicates {
         &self.duplicates
+    }
+
+    /// Refuses another number of shards than `expected`, as [`must_be_all`](crate::must_be_all) does, where shards of
+    /// which others have every case count as none: one that was copied, or merged into another.
+    ///
+    /// # Errors
+    /// [`ShardError::NotAll`].
+    pub fn must_be_all(&self, expected: u64) -> Result<(), ShardError> {
+        must_be_all_but(self.shards.paths(), &self.duplicates.without_own, expected)
     }
 
     /// Refuses to choose between results that differ.

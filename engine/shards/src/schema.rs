@@ -13,6 +13,8 @@ pub(crate) const VERSION_KEY: &str = "scorebox.schema";
 pub(crate) const PLAN_KEY: &str = "scorebox.plan";
 /// The key of a file's metadata with what it was made of, as JSON.
 pub(crate) const INPUT_KEY: &str = "scorebox.input";
+/// What a file says about the program that wrote it, if this one did.
+pub(crate) const CREATED_BY: &str = "scorebox";
 
 /// What a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

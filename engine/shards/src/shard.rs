@@ -20,7 +20,7 @@ use crate::{
     input::{Input, InputName},
     output::{Output, There},
     plan::Plan,
-    schema::INPUT_KEY,
+    schema::{CREATED_BY, INPUT_KEY},
     shards::open_shard,
 };
 
@@ -146,7 +146,7 @@ impl<W: Write + Send> Results<W> {
         metadata.sort_by(|one, other| one.key.cmp(&other.key));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_created_by("scorebox".to_owned())
+            .set_created_by(CREATED_BY.to_owned())
             .set_key_value_metadata(Some(metadata))
             .build();
         let writer = ArrowWriter::try_new(out, SchemaRef::clone(schema), Some(properties));

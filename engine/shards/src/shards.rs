@@ -14,7 +14,7 @@ use crate::{
     input::{Rows, open_parquet},
     plan::Plan,
     reading::{Batch, Checked},
-    schema::{PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
+    schema::{CREATED_BY, INPUT_KEY, PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
 };
 
 /// What a user says that shards are of; what is not said is read from them.
@@ -44,6 +44,8 @@ pub struct Shards {
 /// What the rows of a file are of.
 #[derive(Clone, Copy, Debug)]
 struct OfFile {
+    /// Whether it was put together from other shards.
+    is_merged: bool,
     /// The plan that they must name: one that counts as that of the others, which may call a component otherwise.
     plan: Digest,
     /// Whether the file names it.
@@ -79,7 +81,7 @@ impl Shards {
                     return Err(ShardError::NotAShard { path: path.clone(), why });
                 }
             };
-            of.push(OfFile { plan: own.digest(), is_named });
+            of.push(OfFile { is_merged: is_merged(&builder), plan: own.digest(), is_named });
             match &first {
                 None => first = Some((path.clone(), own)),
                 Some((one, known)) => {
@@ -108,6 +110,17 @@ impl Shards {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.paths.len()
+    }
+
+    /// Those that were put together from other shards: each counts as one, whatever it is made of.
+    pub fn merged(&self) -> impl Iterator<Item = &Path> {
+        let all = self.paths.iter().zip(&self.of);
+        all.filter(|(_, of)| of.is_merged).map(|(path, _)| path.as_path())
+    }
+
+    /// All of them, by their numbers.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// The shard of this number.
@@ -179,6 +192,13 @@ pub(crate) fn open_shard(
             Err(ShardError::NotAShard { path: path.to_owned(), why })
         }
     }
+}
+
+/// Whether scorebox wrote the file, and not from an input of cases.
+fn is_merged(builder: &ParquetRecordBatchReaderBuilder<File>) -> bool {
+    let metadata = builder.metadata().file_metadata();
+    let mut keys = metadata.key_value_metadata().into_iter().flatten().map(|pair| &pair.key);
+    metadata.created_by() == Some(CREATED_BY) && !keys.any(|key| key == INPUT_KEY)
 }
 
 /// The plan that a file names; `None` if it names none.

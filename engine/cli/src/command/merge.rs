@@ -23,7 +23,7 @@ use crate::{
     output,
     report::{Align, Table, counted, printable, summaries},
     setup::{self, SandboxArguments},
-    shards::{failure, shown, where_it_is},
+    shards::{failure, merged_count, shown, where_it_is},
     waiting::Waiting,
     words,
 };
@@ -40,7 +40,8 @@ pub(crate) struct Merge {
     #[arg(required = true, value_name = "SHARD")]
     shards: Vec<PathBuf>,
 
-    /// Refuse to merge unless there are N shards; a shard does not know how many others there are
+    /// Refuse to merge unless there are N shards, each with a case that no other one brings; a shard does not know how
+    /// many others there are
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_EXPECTED_SHARDS), help_heading = "Run")]
     expect_shards: Option<u64>,
 
@@ -110,6 +111,10 @@ impl Merge {
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;
         drop(waiting);
         show(&merge.duplicates().differences)?;
+        if let Some(expected) = self.expect_shards {
+            merge.must_be_all(expected).map_err(failure)?;
+            merged_count(&merge).iter().for_each(|line| words::warn(line));
+        }
         let mut stored = None;
         match (&self.db, &self.output) {
             (Some(path), _) => {

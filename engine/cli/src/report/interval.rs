@@ -58,7 +58,8 @@ pub(crate) fn methods(intervals: impl IntoIterator<Item = Option<Interval>>) -> 
         IntervalMethod::Bootstrap => "drawn again from fewer than 30 cases",
     };
     let used: Vec<&str> = used.iter().map(words).collect();
-    (!used.is_empty()).then(|| format!("intervals are right 95 times of 100: {}", used.join("; ")))
+    (!used.is_empty())
+        .then(|| format!("intervals are right about 95 times of 100: {}", used.join("; ")))
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ class Merged(NamedTuple):
             only measure.
         verdict_lines: The verdict as the command says it.
         broken: What is required and does not hold, as the command says it.
-        warnings: Why the verdict may not mean what it seems to; none if nothing is required.
+        warnings: Why the verdict may not mean what it seems to, if something is required; and with ``expect_shards``, which of
+            the files were merged from shards and count as one each.
     """
 
     run_id: str
@@ -76,7 +77,8 @@ def merge(
         run_id: With ``suite``: the run that the shards are parts of; made of the suite unless something else is said.
         seed: With ``suite``: the seed that the shards were scored with, if it was an option of ``scorebox shard``.
         replace: Whether an ``output`` that exists is replaced.
-        expect_shards: How many shards there must be: a shard does not know how many others there are.
+        expect_shards: How many shards there must be, each with a case that no other one brings: a shard does not know how many
+            others there are.
         strict: With ``db``, as the following: whether soft scorers with a threshold count as gates. If any of these is
             named, the verdict of the stored run is in the result, and gates must decide and let pass each case.
         fail_below: The least mean of scorers, by their names in the suite; the most if lower is better.

@@ -49,11 +49,12 @@ fn there_is_one_of_each() {
         | Advice::SameScorers
         | Advice::Record
         | Advice::AllowModels(_)
+        | Advice::ReduceByMean
         | Advice::BoundCalls
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 40,
+        | Advice::Report => 41,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

@@ -1,7 +1,10 @@
 //! Whether one run is better than another, scorer by scorer, on the cases that both have. Holds a difference of each
 //! pair for up to 20 000 pairs a scorer, and the cases that changed most; else nothing of a case.
 
+use std::path::Path;
+
 use super::{
+    attempts_compared::{ComparedAttempts, Part},
     comparison::{
         ACCEPTED_ERROR, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
         ComparisonError, ComparisonOptions, Finding, RunIn,
@@ -26,14 +29,14 @@ const QUESTIONS_COMPARED: u64 = 1000;
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself;
-/// runs that share no case or no scorer; a scorer that one of them does not have; more than 100,000 attempts at one
-/// case.
+/// runs that share no case or no scorer; a scorer that one of them does not have; a difference that is not on the scale;
+/// different numbers of scores of one case, if the reducer depends on them; more than 100,000 attempts at one case.
 pub fn comparison(
     a: RunIn<'_>,
     b: RunIn<'_>,
     options: ComparisonOptions<'_>,
 ) -> Result<Comparison, ComparisonError> {
-    if a.store.path() == b.store.path() && a.run == b.run {
+    if a.run == b.run && is_same_file(a.store.path(), b.store.path()) {
         return Err(ComparisonError::SameRun { run_id: a.run.to_owned() });
     }
     a.store.snapshot(|store_a| {
@@ -49,11 +52,17 @@ pub fn comparison(
                     let question = store_a.question(one.key)?;
                     comparing.add_question(question == store_b.question(other.key)?);
                 }
-                comparing.add(case);
+                comparing.add(case)?;
             }
             comparing.finish(&side_a, &side_b)
         })
     })
+}
+
+/// Whether both name one file, a link included.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 /// A comparison in the making.
@@ -184,6 +193,13 @@ impl<'a> Comparing<'a> {
             let (a, b, scorers_a, scorers_b) = (run_a, run_b, ids_a, ids_b);
             return Err(ComparisonError::NoSharedScorer { a, b, scorers_a, scorers_b });
         }
+        let is_off = |asked: f64| scorers.iter().all(|pair| asked > pair.pairs.largest());
+        if let Some(difference) = options.difference.filter(|_| !scorers.is_empty())
+            && is_off(difference)
+        {
+            let scorer_ids = scorers.into_iter().map(|pair| pair.scorer_id).collect();
+            return Err(ComparisonError::OffTheScale { difference, scorer_ids });
+        }
         Ok(Comparing {
             options,
             a: before_cases(run_a, a, &ids_a, &ids_b),
@@ -202,11 +218,56 @@ impl<'a> Comparing<'a> {
         self.questions.others += u64::from(!is_same);
     }
 
-    fn add(&mut self, case: Beside) {
+    fn add(&mut self, case: Beside) -> Result<(), ComparisonError> {
         match case {
             Beside::OnlyFirst(case) => self.a.only(case),
             Beside::OnlySecond(case) => self.b.only(case),
-            Beside::Both(one, other) => self.both(&one, &other),
+            Beside::Both(one, other) => {
+                self.must_have_as_many(&one, &other)?;
+                self.both(&one, &other);
+                self.failed_in_b(&one, &other);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses different numbers of scores, if more of them have another reduced score on average.
+    fn must_have_as_many(&self, one: &OneCase, other: &OneCase) -> Result<(), ComparisonError> {
+        let reducer = self.options.reducer;
+        if !reducer.depends_on_count() {
+            return Ok(());
+        }
+        for scorer in &self.scorers {
+            let of = |case: &OneCase, index: usize| case.scored.get(index).copied().unwrap_or(0);
+            let (a, b) = (of(one, scorer.index_a), of(other, scorer.index_b));
+            if a > 0 && b > 0 && a != b {
+                let (case_id, scorer_id) = (one.case_id.clone(), scorer.scorer_id.clone());
+                return Err(ComparisonError::UnevenAttempts { case_id, scorer_id, reducer, a, b });
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a case that fails in b, and of which a says neither that it passes nor that it fails.
+    fn failed_in_b(&mut self, one: &OneCase, other: &OneCase) {
+        if other.failed > 0 {
+            let is_undecided = one.judged == 0 && one.undecided > 0;
+            let is_errored = one.judged > 0 && one.errored == one.judged;
+            self.verdict.failed_spared += u64::from(is_undecided);
+            self.verdict.failed_errored += u64::from(is_errored);
+        }
+        let strict = self.options.strict;
+        if self.options.scorer.is_none() {
+            return;
+        }
+        for scorer in &mut self.scorers {
+            let of = |counts: &[u64]| counts.get(scorer.index_a).copied().unwrap_or_default();
+            let is_undecided = of(&one.scored) + of(&one.errors) == 0 && of(&one.spared) > 0;
+            let score = other.scores.get(scorer.index_b).copied().flatten();
+            let [_, policy] = scorer.policies;
+            let fails = score.and_then(|score| policy.passes(score)) == Some(false);
+            let fails = fails && policy.can_fail(strict);
+            scorer.pairs.failed_spared += u64::from(is_undecided && fails);
         }
     }
 
@@ -284,7 +345,7 @@ impl<'a> Comparing<'a> {
         let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
         let tested_verdicts = has_verdicts && sole.is_none();
         let compared = pairs.chain(tested_verdicts.then_some(&self.verdict));
-        let tests = compared.filter(|pairs| pairs.differences.pairs() > 0).count() as u64;
+        let tests = compared.filter(|pairs| pairs.have_changed()).count() as u64;
         let asked = self.options.difference;
         let mut verdict = has_verdicts.then(|| self.verdict.finish(asked, tests));
         let scorer = |pair: Pair| ComparedScorer {
@@ -339,7 +400,9 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Corrects p values for the number of tests, and says what is found. `sole` is the index of the scorer whose test the
+/// Corrects p values for the number of tests, and says what is found. A test without a change is none: its p value is 1
+/// whatever is swapped, so it adds nothing to the chance of a false alarm (Tarone, "A modified Bonferroni method for
+/// discrete data", Biometrics 46, 1990). `sole` is the index of the scorer whose test the
 /// verdicts' is.
 fn correct(
     mut verdict: Option<&mut ComparedScores>,
@@ -348,13 +411,15 @@ fn correct(
 ) {
     let of_verdict = verdict.as_deref().filter(|_| sole.is_none());
     let tested = of_verdict.into_iter().chain(scorers.iter().map(|scorer| &scorer.scores));
-    let p_values: Vec<Option<f64>> = tested.map(|scores| scores.test.map(|it| it.p)).collect();
+    let p_of = |scores: &ComparedScores| scores.test.map(|it| it.p);
+    let p_values: Vec<Option<f64>> =
+        tested.map(|scores| p_of(scores).filter(|_| scores.have_changed())).collect();
     let mut corrected = holm(&p_values).into_iter();
     if let (Some(scores), None) = (verdict.as_deref_mut(), sole) {
-        scores.p_corrected = corrected.next().flatten();
+        scores.p_corrected = corrected.next().flatten().or(p_of(scores));
     }
     for (scorer, p) in scorers.iter_mut().zip(corrected) {
-        scorer.scores.p_corrected = p;
+        scorer.scores.p_corrected = p.or(p_of(&scorer.scores));
         scorer.scores.finding = scorer.scores.found(scorer.direction);
     }
     let Some(scores) = verdict else { return };
@@ -364,48 +429,6 @@ fn correct(
         scores.p_corrected = own.zip(sole.scores.p_corrected).map(|(own, p)| own.max(p));
     }
     scores.finding = scores.found(Direction::HigherIsBetter);
-}
-
-/// A part of the attempts at a case.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    count: u64,
-    attempts: u64,
-}
-
-impl Part {
-    fn is_larger_than(self, other: Part) -> bool {
-        self.count * other.attempts > other.count * self.attempts
-    }
-}
-
-impl OneCase {
-    /// So many of its attempts.
-    fn part(&self, count: u64) -> Part {
-        Part { count, attempts: self.attempts }
-    }
-}
-
-/// How many attempts both runs have at the cases that both have.
-#[derive(Clone, Copy, Debug, Default)]
-struct ComparedAttempts {
-    fewer_in_b: u64,
-    /// Those of the second run at its first case.
-    first_of_b: Option<u64>,
-    is_uneven_in_b: bool,
-}
-
-impl ComparedAttempts {
-    fn add(&mut self, a: u64, b: u64) {
-        self.fewer_in_b += u64::from(b < a);
-        self.is_uneven_in_b |= *self.first_of_b.get_or_insert(b) != b;
-    }
-
-    /// Cases of which attempts are missing in the second run, unless it has equally many everywhere: that is a choice,
-    /// and leaves out none because of its outcome.
-    fn fewer_in_b(self) -> u64 {
-        if self.is_uneven_in_b { self.fewer_in_b } else { 0 }
-    }
 }
 
 impl ComparedRun {
@@ -423,7 +446,7 @@ impl ComparedScores {
         let (Some(difference), Some(p)) = (self.difference, self.p_corrected) else {
             return Finding::NoPairs;
         };
-        if self.wins.wins + self.wins.losses == 0 {
+        if !self.have_changed() {
             return Finding::Same;
         }
         let better = match direction {
@@ -435,32 +458,5 @@ impl ComparedScores {
             true if better < 0.0 => Finding::Worse,
             _ => Finding::NotShown,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_different_numbers_of_attempts_are_compared_as_parts() {
-        let part = |count, attempts| Part { count, attempts };
-        assert!(part(1, 1).is_larger_than(part(0, 1)));
-        assert!(part(2, 4).is_larger_than(part(1, 4)));
-        assert!(!part(1, 4).is_larger_than(part(1, 4)));
-        assert!(!part(2, 8).is_larger_than(part(1, 4)));
-        assert!(!part(0, 4).is_larger_than(part(1, 4)));
-    }
-
-    #[test]
-    fn attempts_are_missing_if_some_cases_have_fewer_than_others() {
-        let fewer = |attempts: &[[u64; 2]]| {
-            let mut compared = ComparedAttempts::default();
-            attempts.iter().for_each(|[a, b]| compared.add(*a, *b));
-            compared.fewer_in_b()
-        };
-        assert_eq!(fewer(&[[3, 3], [3, 1], [3, 2]]), 2);
-        assert_eq!(fewer(&[[10, 3], [10, 3], [11, 3]]), 0);
-        assert_eq!(fewer(&[[1, 3], [1, 2]]), 0);
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::side_by_side::ReadError;
 use crate::{
     advice::{Advice, Advised, Thing},
+    amount::{count, counted},
     contract::Direction,
     stats::{
         Interval, Reducer,
@@ -135,7 +136,8 @@ pub struct Comparison {
     /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are
     /// [incomparable](Self::incomparable). None if one scorer was asked for.
     pub not_compared: Vec<String>,
-    /// How many tests the p values are corrected for. If verdicts are the scores of the only scorer that decides, their
+    /// How many tests the p values are corrected for: those in which a score changed, for no other can find anything. If
+    /// verdicts are the scores of the only scorer that decides, their
     /// test is its own.
     pub tests: u64,
 }
@@ -238,6 +240,11 @@ pub struct ComparedScores {
     /// although the scorer did not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those
     /// for whose attempts b has fewer.
     pub absent_b: u64,
+    /// Cases that fail in b, and that nothing decided in a: no scorer that can fail them applied. If one scorer was asked
+    /// for, those that fail by it, and that it did not apply to. Counted for verdicts, and for such a scorer.
+    pub failed_spared: u64,
+    /// Cases that fail in b and are errored in a, which says of neither whether it is worse. Counted for verdicts.
+    pub failed_errored: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,
     /// The mean of b.
@@ -262,9 +269,11 @@ pub struct ComparedScores {
     pub passes: Option<Passes>,
     /// The p value of McNemar's test of these.
     pub mcnemar: Option<f64>,
-    /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do.
+    /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do. `None` if they
+    /// do not vary, and if it is larger than any on the scale.
     pub smallest_difference: Option<f64>,
     /// The cases that it takes to show the difference that was asked for, or else the observed one, 80 times of 100.
+    /// `None` if they do not vary, and of a difference that is not on the scale.
     pub cases_needed: Option<u64>,
     /// The fewest cases of which a loss of each one would be shown: with fewer pairs, nothing is ever found.
     pub fewest_cases: u64,
@@ -277,6 +286,31 @@ impl ComparedScores {
     pub fn are_too_few(&self) -> bool {
         self.pairs > 0 && self.pairs < self.fewest_cases
     }
+
+    /// Why the interval leaves out 0 where no difference is shown; `None` if it does not.
+    pub fn beside_zero(&self) -> Option<BesideZero> {
+        let interval = self.interval.filter(|_| self.finding == Finding::NotShown)?;
+        let p = self.test?.p;
+        (interval.low > 0.0 || interval.high < 0.0).then_some(match p < ACCEPTED_ERROR {
+            true => BesideZero::Uncorrected,
+            false => BesideZero::Approximate,
+        })
+    }
+
+    /// Whether the score of a case changed.
+    pub(super) fn have_changed(&self) -> bool {
+        self.wins.wins + self.wins.losses > 0
+    }
+}
+
+/// Why an interval leaves out 0 where p shows no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BesideZero {
+    /// It is that of one scorer alone, and p is corrected for several tests.
+    Uncorrected,
+    /// It takes the mean of so few cases for one that it only resembles, and the permutation test does not.
+    Approximate,
 }
 
 /// What the cases show.
@@ -364,6 +398,31 @@ pub enum ComparisonError {
         /// The scorer.
         scorer_id: String,
     },
+    /// What a reducer gives on average depends on how many scores there are.
+    #[error(
+        "case `{case_id}` has {} of `{scorer_id}` in A and {} in B, and the {} of more scores is another one on average",
+        counted(*.a, "score", "scores"), count(*.b), .reducer.as_str()
+    )]
+    UnevenAttempts {
+        /// The first such case.
+        case_id: String,
+        /// The scorer.
+        scorer_id: String,
+        /// How scores become one.
+        reducer: Reducer,
+        /// How many scores a has.
+        a: u64,
+        /// How many b has.
+        b: u64,
+    },
+    /// No scores can differ by so much.
+    #[error("a difference of {difference} is off the scale: the scores of {} are from 0 to 1", named(.scorer_ids))]
+    OffTheScale {
+        /// The difference that was asked for.
+        difference: f64,
+        /// The scorers that are compared.
+        scorer_ids: Vec<String>,
+    },
     /// The scores of so many attempts are not held in memory.
     #[error("case `{case_id}` has more than 100,000 attempts, too many to reduce their scores")]
     TooManyAttempts {
@@ -410,7 +469,9 @@ impl Advised for ComparisonError {
             ComparisonError::SameRun { .. } | ComparisonError::NoSharedCase { .. } => {
                 Some(Advice::List(Thing::Run))
             }
+            ComparisonError::UnevenAttempts { .. } => Some(Advice::ReduceByMean),
             ComparisonError::NoSharedScorer { .. }
+            | ComparisonError::OffTheScale { .. }
             | ComparisonError::Incomparable { .. }
             | ComparisonError::TooManyAttempts { .. } => None,
         }

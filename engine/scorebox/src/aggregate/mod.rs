@@ -9,7 +9,7 @@
 //! - `repeats`: the attempts at each case taken together.
 //! - `side_by_side`: the cases that two runs have.
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
-//! - `pairs`: the scores of both in pairs.
+//! - `pairs`: the scores of both in pairs; `attempts_compared`: parts of the attempts at a case in both.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
 //! - `labelled`: the cases that have a score and a label.
 //! - `binary`: what passes against what is positive; `categorized`: scores and labels in categories.
@@ -24,6 +24,7 @@
 
 mod agreeing;
 mod agreement;
+mod attempts_compared;
 mod bias;
 mod binary;
 mod bootstrap_intervals;
@@ -63,8 +64,8 @@ pub use agreement::{
 pub use bias::{Bias, BiasGroup, BiasUnit, By};
 pub use comparing::comparison;
 pub use comparison::{
-    ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
-    Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
+    ACCEPTED_ERROR, BesideZero, Change, ComparedQuestions, ComparedRun, ComparedScorer,
+    ComparedScores, Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
 };
 pub use deciding::{decides, verdicts, verdicts_from};
 pub use entry::Entered;

@@ -21,6 +21,8 @@ pub(super) struct Pairs {
     only_b: u64,
     pub(super) errors_b: u64,
     pub(super) absent_b: u64,
+    pub(super) failed_spared: u64,
+    pub(super) failed_errored: u64,
     changes: Vec<Change>,
 }
 
@@ -37,6 +39,8 @@ impl Pairs {
             only_b: 0,
             errors_b: 0,
             absent_b: 0,
+            failed_spared: 0,
+            failed_errored: 0,
             changes: Vec::new(),
         }
     }
@@ -103,8 +107,25 @@ impl Pairs {
         }
     }
 
-    /// `tests` is how many are finished together, this one included.
+    /// Whether a score changed. If none did, no test of them can find anything, whichever scores are swapped.
+    pub(super) fn have_changed(&self) -> bool {
+        self.differences.up() + self.differences.down() > 0
+    }
+
+    /// The largest difference that scores can have.
+    pub(super) fn largest(&self) -> f64 {
+        match self.scale {
+            Scale::Unit => 1.0,
+            Scale::Points => f64::MAX,
+        }
+    }
+
+    /// `tests` is how many of those that are finished together changed.
     pub(super) fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
+        // A loss would make it one of them.
+        let is_test = self.have_changed() || self.differences.pairs() == 0;
+        let tests = if is_test { tests } else { tests + 1 };
+        let largest = self.largest();
         let differences = &self.differences;
         let pairs = differences.pairs();
         let (up, down) = (differences.up(), differences.down());
@@ -118,14 +139,15 @@ impl Pairs {
             (true, true) => Some(self.passes),
             (true, false) => self.best_scores(),
         };
-        let scale = match self.scale {
-            Scale::Unit => -1.0..=1.0,
-            Scale::Points => f64::MIN..=f64::MAX,
-        };
         let spread = differences.spread();
         let difference = differences.mean();
-        let needed = |spread| cases_needed(spread, asked.or(difference)?, tests);
-        let smallest = |spread| smallest_difference(spread, pairs, tests);
+        let needed = |spread| {
+            let of = asked.or(difference).filter(|it| it.abs() <= largest)?;
+            cases_needed(spread, of, tests)
+        };
+        let smallest = |spread| {
+            smallest_difference(spread, pairs, tests).filter(|smallest| *smallest <= largest)
+        };
         ComparedScores {
             finding: Finding::NoPairs,
             pairs,
@@ -133,10 +155,12 @@ impl Pairs {
             only_b: self.only_b,
             errors_b: self.errors_b,
             absent_b: self.absent_b,
+            failed_spared: self.failed_spared,
+            failed_errored: self.failed_errored,
             mean_a: differences.mean_of_first(),
             mean_b: differences.mean_of_second(),
             difference,
-            interval: differences.interval(scale),
+            interval: differences.interval(-largest..=largest),
             test: differences.test(),
             p_corrected: None,
             sign_test: (pairs > 0).then(|| wins.sign_test()),

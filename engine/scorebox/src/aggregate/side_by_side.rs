@@ -50,6 +50,15 @@ pub(super) struct OneCase {
     pub(super) left_out: Vec<u64>,
     /// For each scorer, at how many of the attempts it failed.
     pub(super) errors: Vec<u64>,
+    /// For each scorer, how many of the attempts it did not apply to or skipped, those that sampling left out not
+    /// counted.
+    pub(super) spared: Vec<u64>,
+    /// Attempts that failed.
+    pub(super) failed: u64,
+    /// Attempts that are errored.
+    pub(super) errored: u64,
+    /// Attempts that nothing decided that can fail one, and not because of sampling.
+    pub(super) undecided: u64,
     /// How many of the attempts count in a rate of those that passed.
     pub(super) judged: u64,
     /// The part of these that passed; `None` if none counts.
@@ -107,7 +116,8 @@ impl<'s> Side<'s> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let (key, case_id) = (first.key, first.case_id.clone());
         let mut errors = vec![0; self.decider.scorers.len()];
-        let mut left_out = errors.clone();
+        let (mut left_out, mut spared) = (errors.clone(), errors.clone());
+        let (mut failed, mut errored, mut undecided) = (0, 0, 0);
         let mut scores = vec![Vec::new(); self.decider.scorers.len()];
         let (mut attempts, mut judged, mut passed) = (0, 0_u64, 0_u64);
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
@@ -121,13 +131,24 @@ impl<'s> Side<'s> {
             let verdict = if self.as_one.strict { verdict.strict() } else { verdict };
             judged += u64::from(verdict.is_judged());
             passed += u64::from(verdict.verdict == Verdict::Passed);
+            failed += u64::from(verdict.verdict == Verdict::Failed);
+            errored += u64::from(verdict.verdict == Verdict::Errored);
+            let mut is_sampled_out = false;
             for row in &attempt.rows {
                 let index = self.decider.index(row.scorer);
+                let can_fail = index.and_then(|index| self.decider.scorers.get(index));
+                let can_fail = can_fail.is_some_and(|scorer| scorer.can_fail(self.as_one.strict));
+                let by_sampling = is_because(row, Skip::Sampling);
+                is_sampled_out |= can_fail && by_sampling;
+                let is_spared = matches!(row.status, Status::NotApplicable | Status::Skipped);
+                if let Some(spared) = index.and_then(|index| spared.get_mut(index)) {
+                    *spared += u64::from(is_spared && !by_sampling);
+                }
                 if let Some(errors) = index.and_then(|index| errors.get_mut(index)) {
                     *errors += u64::from(row.status == Status::Error);
                 }
                 if let Some(left_out) = index.and_then(|index| left_out.get_mut(index)) {
-                    *left_out += u64::from(is_because(row, Skip::Sampling));
+                    *left_out += u64::from(by_sampling);
                 }
                 let of_scorer = index.and_then(|index| scores.get_mut(index));
                 let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());
@@ -135,6 +156,7 @@ impl<'s> Side<'s> {
                     of_scorer.push(score);
                 }
             }
+            undecided += u64::from(verdict.verdict == Verdict::Skipped && !is_sampled_out);
         }
         let reduce = |scores: &Vec<f64>| self.as_one.reducer.reduce(scores);
         Ok(Some(OneCase {
@@ -145,6 +167,10 @@ impl<'s> Side<'s> {
             scored: scores.iter().map(|of_scorer| of_scorer.len() as u64).collect(),
             left_out,
             errors,
+            spared,
+            failed,
+            errored,
+            undecided,
             judged,
             passed: (judged > 0).then(|| passed as f64 / judged as f64),
         }))

@@ -17,7 +17,8 @@ use super::{
     summary::{DOWN, Moments},
 };
 
-/// Cases from which on Student's t is taken: the mean of so many is about normal for the skewed scores that are usual.
+/// Cases from which on Student's t is taken: the mean of so many is about normal, unless the scores are very skewed. Then
+/// intervals are right less often, drawn ones of fewer cases too: docs/statistics.md has how often.
 pub const ENOUGH_CASES: u64 = 30;
 
 /// Cases from which on drawing them again says how far others may be: intervals drawn of 2 hold 50 times of 100, of 4
@@ -53,7 +54,7 @@ impl IntervalMethod {
     }
 }
 
-/// The interval that a mean is in, right 95 times of 100.
+/// The interval that a mean is in, right about 95 times of 100.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower end.

@@ -44,6 +44,12 @@ impl Reducer {
         }
     }
 
+    /// Whether more attempts have another score on average, although nothing about them is different. The highest of
+    /// eight is higher than one score, and the one in the middle is closer to the commonest.
+    pub const fn depends_on_count(self) -> bool {
+        !matches!(self, Reducer::Mean)
+    }
+
     /// The reduced score of these, in the order of the attempts; `None` if there are none. The scores are finite.
     pub fn reduce(self, scores: &[f64]) -> Option<f64> {
         let first = *scores.first()?;

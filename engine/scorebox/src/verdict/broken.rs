@@ -48,6 +48,14 @@ pub enum Broken {
         /// How many cases there were for it; those that say `skip` are not among them.
         cases: u64,
     },
+    /// Errors are allowed, a scorer decides whether a case passes, and all that it has are errors.
+    #[serde(rename_all = "camelCase")]
+    OnlyErrors {
+        /// The scorer.
+        scorer_id: String,
+        /// How many.
+        errors: u64,
+    },
     /// A rate of passing cases is required, and no scorer decides whether a case passes.
     #[serde(rename_all = "camelCase")]
     NothingDecides {
@@ -71,7 +79,9 @@ impl Broken {
             Broken::Cases { .. } => "all cases".to_owned(),
             Broken::Mean { scorer_id, .. } => format!("mean of {scorer_id}"),
             Broken::PassRate { .. } | Broken::NothingDecides { .. } => "pass rate".to_owned(),
-            Broken::NothingDecided { scorer_id, .. } => format!("a case that {scorer_id} decides"),
+            Broken::NothingDecided { scorer_id, .. } | Broken::OnlyErrors { scorer_id, .. } => {
+                format!("a case that {scorer_id} decides")
+            }
             Broken::Errors { .. } => "errors".to_owned(),
         }
     }
@@ -104,6 +114,11 @@ impl fmt::Display for Broken {
                 f,
                 "`{scorer_id}`, which decides whether a case passes, decided none of {}: it skips them, or does not apply to them",
                 counted(*cases, "case", "cases")
+            ),
+            Broken::OnlyErrors { scorer_id, errors } => write!(
+                f,
+                "`{scorer_id}`, which decides whether a case passes, decided none: it has {} and no score",
+                counted(*errors, "error", "errors")
             ),
             Broken::NothingDecides { least } => write!(
                 f,

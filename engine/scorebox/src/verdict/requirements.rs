@@ -67,18 +67,22 @@ pub struct ScorerMean<'a> {
     /// Of how many cases it decided none; `None` if it decided one, if there was none for it to decide, or if that says
     /// nothing of it: it is for a sample of the cases, or further ones may come.
     pub idle_of: Option<u64>,
+    /// Whether no further rows may come.
+    pub is_whole: bool,
 }
 
 impl Requirements {
     /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
     /// single cases may fail. A gate that decided no case at all does not hold, whatever the others decided. A rate of
     /// 0 requires nothing of the cases, not even that. Cases that are errored break nothing by themselves: that there
-    /// are errors is known without. But an error does not hide that another gate failed.
+    /// are errors is known without. But an error does not hide that another gate failed, and where errors are allowed, a
+    /// gate that has nothing else does not hold, as one that decided no case.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let RunVerdict { failed, errored, errored_and_failed, .. } = *run;
         let cases = Broken::Cases { failed, errored, errored_and_failed };
         let decides = scorers.iter().any(|scorer| scorer.can_fail);
         let idle = scorers.iter().filter_map(|scorer| self.idle(scorer));
+        let only_errors = scorers.iter().filter_map(|scorer| self.only_errors(scorer));
         let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
@@ -98,6 +102,7 @@ impl Requirements {
         let most = self.most_errors.filter(|most| errors > *most);
         let mut broken: Vec<Broken> = has_bad_cases.then_some(cases).into_iter().collect();
         broken.extend(idle);
+        broken.extend(only_errors);
         broken.extend(means);
         broken.extend(least.map(|least| match decides {
             true => Broken::PassRate { rate, least },
@@ -109,10 +114,23 @@ impl Requirements {
 
     /// That a scorer which decides whether a case passes decided none.
     fn idle(&self, scorer: &ScorerMean<'_>) -> Option<Broken> {
-        let cases = scorer.idle_of.filter(|_| scorer.can_fail)?;
+        let cases = scorer.idle_of.filter(|_| self.must_decide(scorer))?;
+        Some(Broken::NothingDecided { scorer_id: scorer.scorer_id.to_owned(), cases })
+    }
+
+    /// That all that such a scorer has are errors, which alone would break nothing because they are allowed.
+    fn only_errors(&self, scorer: &ScorerMean<'_>) -> Option<Broken> {
+        let ScorerMean { errors, mean, .. } = *scorer;
+        let has_only_errors = errors > 0 && mean.is_none() && scorer.is_whole;
+        let is_broken = has_only_errors && self.most_errors.is_some() && self.must_decide(scorer);
         let scorer_id = scorer.scorer_id.to_owned();
-        let is_allowed = self.least_pass_rate == Some(0.0) || self.may_be_idle.contains(&scorer_id);
-        (!is_allowed).then_some(Broken::NothingDecided { scorer_id, cases })
+        is_broken.then_some(Broken::OnlyErrors { scorer_id, errors })
+    }
+
+    /// Whether a scorer decides, and must decide a case.
+    fn must_decide(&self, scorer: &ScorerMean<'_>) -> bool {
+        let is_named = self.may_be_idle.iter().any(|id| id == scorer.scorer_id);
+        scorer.can_fail && !is_named && self.least_pass_rate != Some(0.0)
     }
 }
 
@@ -147,6 +165,7 @@ mod tests {
             errors: 3,
             can_fail: true,
             idle_of: None,
+            is_whole: true,
         }
     }
 
@@ -243,6 +262,26 @@ mod tests {
             Requirements { worst_means: vec![("a".to_owned(), 0.0)], ..Requirements::default() };
         let unscored = ScorerMean { mean: None, ..scorer(Direction::HigherIsBetter, 0.0) };
         assert_eq!(requirements.broken(&run(&[1.0]), &[unscored]).len(), 1);
+    }
+
+    #[test]
+    fn a_gate_that_has_only_errors_does_not_hold_where_errors_are_allowed() {
+        let gate = ScorerMean { mean: None, ..scorer(Direction::HigherIsBetter, 0.0) };
+        let broken = |requirements: Requirements, gate| requirements.broken(&run(&[]), &[gate]);
+        let allowed = || Requirements::default().with_most_errors(3);
+        let only = Broken::OnlyErrors { scorer_id: "a".into(), errors: 3 };
+        assert_eq!(broken(allowed(), gate), [only]);
+        // Without it, that there are errors is known.
+        assert_eq!(broken(Requirements::default(), gate), []);
+        for holds in [
+            ScorerMean { mean: Some(1.0), ..gate },
+            ScorerMean { can_fail: false, ..gate },
+            ScorerMean { is_whole: false, ..gate },
+        ] {
+            assert_eq!(broken(allowed(), holds), []);
+        }
+        assert_eq!(broken(allowed().with_idle("a"), gate), []);
+        assert_eq!(broken(allowed().with_least_pass_rate(0.0), gate), []);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use scorebox::{
     aggregate::{
-        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+        BesideZero, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+        Finding,
     },
     stats::paired::TestMethod,
     store::RunState,
@@ -179,7 +180,9 @@ fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
     let mut more = Vec::new();
     if scores.finding == Finding::NotShown {
         let shows = |smallest: f64| format!("they show one of {} or more", score(smallest));
-        more.extend(scores.smallest_difference.map(shows));
+        let none = || "they show none that is on the scale".to_owned();
+        let is_none = scores.smallest_difference.is_none() && !scores.are_too_few();
+        more.extend(scores.smallest_difference.map(shows).or_else(|| is_none.then(none)));
         more.extend(needed.map(takes));
     } else if asked.is_some() {
         more.extend(needed.map(takes));
@@ -211,8 +214,8 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     }
     lines.extend(named(comparison).filter_map(unpaired));
     let p_values = match tests {
-        0 => return lines,
-        1 => "p is that of a permutation test".to_owned(),
+        0 if comparison.figures().all(|scores| scores.test.is_none()) => return lines,
+        0 | 1 => "p is that of a permutation test".to_owned(),
         tests => format!("p values are of permutation tests, corrected for {tests} tests (Holm)"),
     };
     let drawn = comparison
@@ -222,13 +225,28 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
         true => format!("{p_values}; where ways are too many to count, 9,999 are drawn"),
         false => p_values,
     });
-    if *tests > 1 {
-        lines.push(
-            "each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference"
-                .to_owned(),
-        );
-    }
+    let reasons = [BesideZero::Uncorrected, BesideZero::Approximate];
+    lines.extend(reasons.into_iter().filter_map(|reason| beside_zero(comparison, reason)));
     lines
+}
+
+/// Whose intervals leave out 0 where p shows no difference, and why.
+fn beside_zero(comparison: &Comparison, reason: BesideZero) -> Option<String> {
+    let of_reason = named(comparison).filter(|(_, scores)| scores.beside_zero() == Some(reason));
+    let names: Vec<String> = of_reason.map(|(name, _)| one_line(name, NAME)).collect();
+    let (intervals, is_that) = match names.as_slice() {
+        [] => return None,
+        [_] => ("the interval leaves out 0", "it is"),
+        _ => ("the intervals leave out 0", "each is"),
+    };
+    let why = match reason {
+        BesideZero::Uncorrected => {
+            let tests = comparison.tests;
+            format!("{is_that} that of one scorer alone, and p is corrected for {tests} tests")
+        }
+        _ => "an interval is an approximation, and the test is none: p decides".to_owned(),
+    };
+    Some(format!("{}: {intervals} where p shows no difference, because {why}", names.join(", ")))
 }
 
 /// Cases of both runs that have a score in one of them only.
@@ -277,6 +295,8 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines.extend(failures_in_b(comparison));
+    lines.extend(failed_undecided(comparison));
+    lines.extend(failed_errored(comparison));
     lines.extend(fewer_attempts(comparison));
     if has_attempts(comparison) {
         // Where a case is one attempt, the counts of cases with one score say it.
@@ -325,10 +345,36 @@ fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
+/// Cases that fail in B and that nothing decided in A, so that no pair of verdicts shows them.
+fn failed_undecided(comparison: &Comparison) -> Vec<String> {
+    let verdict = comparison.verdict.iter().map(|scores| (None, scores));
+    let scorers = comparison.scorers.iter();
+    let scorers = scorers.map(|it| (Some(it.scorer_id.as_str()), &it.scores));
+    let failing = verdict.chain(scorers).filter(|(_, scores)| scores.failed_spared > 0);
+    let sentence = |(scorer, scores): (Option<&str>, &ComparedScores)| {
+        let cases = counted(scores.failed_spared, "case fails", "cases fail");
+        match scorer {
+            None => format!("{cases} in B to which no scorer that decides applied in A"),
+            Some(id) => {
+                format!("{cases} in B by `{}`, which did not apply in A", one_line(id, NAME))
+            }
+        }
+    };
+    failing.map(sentence).collect()
+}
+
+/// Cases that fail in B and are errored in A: none of the two is better.
+fn failed_errored(comparison: &Comparison) -> Option<String> {
+    let cases = comparison.verdict.as_ref()?.failed_errored;
+    let cases = (cases > 0).then(|| counted(cases, "case fails", "cases fail"))?;
+    Some(format!("{cases} in B and errored in A, which counts as no change"))
+}
+
 /// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is
 /// as good.
 pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     let mut lines = failures_in_b(comparison);
+    lines.extend(failed_undecided(comparison));
     lines.extend(ended(comparison.b.state).map(|ended| format!("B {ended}")));
     if comparison.a.only_here > 0 {
         lines.push(format!("only A has {}", counted(comparison.a.only_here, "case", "cases")));

@@ -9,6 +9,9 @@ use crate::stats::{
     distributions::{CONFIDENCE, normal_quantile},
 };
 
+/// How far from 1 a correlation may be if a line fits perfectly: what rounding leaves of the sums that it is made of.
+const ROUNDING: f64 = 1e-13;
+
 /// The correlations of pairs; each is `None` if one side does not vary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,7 +80,7 @@ pub(super) fn pearson(first: &[f64], second: &[f64]) -> Option<f64> {
 
 /// Fisher's interval: atanh r is about normal, with the variance 1/(n - 3).
 fn fisher(r: f64, pairs: usize) -> Option<(f64, f64)> {
-    if pairs < 4 || r.abs() >= 1.0 {
+    if pairs < 4 || r.abs() >= 1.0 - ROUNDING {
         return None;
     }
     let half = normal_quantile(f64::midpoint(1.0, CONFIDENCE)) / (pairs as f64 - 3.0).sqrt();

@@ -47,6 +47,13 @@ fn pairs_in_full_agreement_have_1_and_in_full_disagreement_minus_1() {
     let found = correlations(&up);
     let all = [found.pearson, found.spearman, found.kendall, found.alpha];
     assert!(all.into_iter().all(|it| (it.unwrap() - 1.0).abs() < 1e-15), "{found:?}");
+    assert_eq!(found.pearson_interval, None);
+    // Rounding alone keeps this r from 1, and its interval would have no width.
+    let line: Vec<(f64, f64)> =
+        (0..7).map(|n| (f64::from(n) * 0.1, f64::from(n) * 0.3 + 0.7)).collect();
+    let found = correlations(&line);
+    assert!(found.pearson.is_some_and(|r| r > 1.0 - 1e-14), "{found:?}");
+    assert_eq!(found.pearson_interval, None);
     let down: Vec<(f64, f64)> = up.iter().map(|(a, b)| (*a, -*b)).collect();
     assert!((correlations(&down).kendall.unwrap() + 1.0).abs() < 1e-15);
     let (rho, p) = rank_trend(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0]).unwrap();

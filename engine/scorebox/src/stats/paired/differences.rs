@@ -23,8 +23,8 @@ pub struct Differences {
     mean: Mean,
     up: u64,
     down: u64,
-    /// The distance from 0 that all differences have, other than 0.
-    distance: Option<f64>,
+    /// The distance from 0 that all differences have, other than 0, and how exact it is.
+    distance: Option<(f64, f64)>,
     are_distances_mixed: bool,
     /// The least distance from 0, other than 0.
     least: Option<f64>,
@@ -38,8 +38,9 @@ impl Differences {
     pub fn add(&mut self, first: f64, second: f64) {
         let mut difference = difference(first, second);
         if difference != 0.0 {
-            let distance = *self.distance.get_or_insert(difference.abs());
-            if (distance - difference.abs()).abs() <= rounding_of(first, second) {
+            let rounding = rounding_of(first, second);
+            let (distance, exact_to) = *self.distance.get_or_insert((difference.abs(), rounding));
+            if (distance - difference.abs()).abs() <= rounding.max(exact_to) {
                 difference = distance.copysign(difference);
             }
             self.are_distances_mixed |= distance != difference.abs();
@@ -89,7 +90,15 @@ impl Differences {
 
     /// How the differences vary; `None` with fewer than two pairs.
     pub fn spread(&self) -> Option<Spread> {
-        Some(Spread { stddev: self.stddev()?, step: self.least.unwrap_or(0.0) })
+        let stddev = self.stddev()?;
+        let cases = self.pairs() as f64;
+        let (up, down) = (self.up as f64 / cases, self.down as f64 / cases);
+        Some(match self.distance {
+            Some((step, _)) if !self.are_distances_mixed => {
+                Spread::Equal { step, variance: up + down - (up - down).powi(2) }
+            }
+            _ => Spread::Graded { stddev, step: self.least.unwrap_or(0.0) },
+        })
     }
 
     /// Pairs of which the second number is higher.

@@ -8,11 +8,13 @@
 //! | `coin.rs`        | the sign test, and McNemar's for what passes and what does not      |
 //! | `holm.rs`        | chances of several tests, corrected for their number                |
 //! | `size.rs`        | how many cases a difference takes, and which one so many cases show |
+//! | `sign_power.rs`  | how often the sign test finds a difference, counted                 |
 
 mod coin;
 mod differences;
 mod holm;
 mod permutation;
+mod sign_power;
 mod size;
 
 pub use super::rounding::difference;
@@ -22,6 +24,8 @@ pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;
 pub use permutation::{MAX_PERMUTED, PairedTest, TestMethod, permutation_test};
+#[cfg(test)]
+pub(super) use sign_power::SignPower;
 pub use size::{POWER, Spread, cases_needed, fewest_cases, smallest_difference};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn without_pairs_nothing_is_known() {
 
 /// Differences of any size with this standard deviation.
 fn any(stddev: f64) -> Spread {
-    Spread { stddev, step: 0.0 }
+    Spread::Graded { stddev, step: 0.0 }
 }
 
 #[test]
@@ -98,29 +98,76 @@ fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
 }
 
 /// Expected: the least n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`; with
-/// more tests, 8 changes.
+/// more tests, 8 changes. Changes that may also be larger vary as those of one step at least: (2.4977 + 0.8416)² (1/0.05
+/// - 1) + 2.4977²/2.
 #[test]
 fn a_difference_of_scores_of_0_and_1_takes_the_cases_that_change() {
     // One of a thousand cases has changed.
-    let seldom = Spread { stddev: 0.031_622_776, step: 1.0 };
-    let needed = |difference, tests| cases_needed(seldom, difference, tests).unwrap();
-    assert_eq!([needed(0.05, 1), needed(0.02, 1), needed(0.05, 4)], [157, 394, 215]);
-    let smallest = smallest_difference(seldom, 1000, 1).unwrap();
-    assert!((smallest - 0.007_894_505_774_991_603).abs() < 1e-9, "{smallest}");
+    let graded = Spread::Graded { stddev: 0.031_622_776, step: 1.0 };
+    let equal = Spread::Equal { step: 1.0, variance: 0.001 - 1e-6 };
+    for (seldom, of_four) in [(graded, 215), (equal, 204)] {
+        let needed = |difference, tests| cases_needed(seldom, difference, tests).unwrap();
+        assert_eq!([needed(0.05, 1), needed(0.02, 1), needed(0.05, 4)], [157, 394, of_four]);
+        let smallest = smallest_difference(seldom, 1000, 1).unwrap();
+        assert!((smallest - 0.007_894_505_774_991_603).abs() < 1e-9, "{smallest}");
+    }
     // Many changes in both directions vary more than they need to.
-    let often = Spread { stddev: 0.589, step: 1.0 };
+    let often = Spread::Graded { stddev: 0.589, step: 1.0 };
     assert_eq!(cases_needed(often, 0.1, 1), cases_needed(any(0.589), 0.1, 1));
     assert_eq!(smallest_difference(often, 100, 1), smallest_difference(any(0.589), 100, 1));
     // Of steps of a fifth, five times as many cases change.
-    let fifths = Spread { step: 0.2, ..seldom };
-    assert_eq!(cases_needed(fifths, 0.01, 1), cases_needed(seldom, 0.05, 1));
+    let fifths = Spread::Graded { stddev: 0.031_622_776, step: 0.2 };
+    assert_eq!(cases_needed(fifths, 0.01, 1), cases_needed(graded, 0.05, 1));
     assert_eq!(cases_needed(fifths, 0.2, 1), Some(6));
+}
+
+/// Of six cases all signs must agree: `scipy.stats.norm.ppf(0.8 ** (1 / 6))` is 1.7927; the mean alone asks for 1.387.
+#[test]
+fn a_difference_of_few_graded_scores_takes_as_many_signs_as_the_test_does() {
+    let smallest = smallest_difference(any(1.0), 6, 1).unwrap();
+    assert!((smallest - 1.792_736_720_580_4).abs() < 1e-9, "{smallest}");
+    assert_eq!(cases_needed(any(1.0), 1.8, 1), Some(6));
+    assert!(cases_needed(any(1.0), 1.7, 1) > Some(6));
+}
+
+#[test]
+fn cases_that_change_by_one_step_show_no_difference_beyond_it() {
+    let varied = Spread::Equal { step: 0.5, variance: 0.9 };
+    let smallest = |cases| smallest_difference(varied, cases, 1).unwrap();
+    assert!((0.45..=0.5).contains(&smallest(6)), "{}", smallest(6));
+    assert_eq!([cases_needed(varied, 0.6, 1), cases_needed(varied, 0.0, 1)], [None, None]);
+    // All changed alike, or none changed.
+    let alike = Spread::Equal { step: 0.5, variance: 0.0 };
+    assert_eq!((cases_needed(alike, 0.1, 1), smallest_difference(alike, 50, 1)), (None, None));
+}
+
+/// Where the power is no longer counted, the formula for a mean takes over.
+#[test]
+fn very_many_cases_of_one_step_show_what_the_mean_shows() {
+    let spread = Spread::Equal { step: 1.0, variance: 0.3 };
+    let mean = Spread::Graded { stddev: 0.3_f64.sqrt(), step: 0.0 };
+    for (difference, allowed) in [(0.02, 0.02), (0.005, 0.005), (0.001, 0.0)] {
+        let [counted, formula] =
+            [spread, mean].map(|it| cases_needed(it, difference, 1).unwrap() as f64);
+        assert!(
+            counted >= formula * 0.995 && counted <= formula * (1.0 + allowed),
+            "{counted}, {formula}"
+        );
+    }
+    for cases in [99_999, 100_001] {
+        let [counted, formula] =
+            [spread, mean].map(|it| smallest_difference(it, cases, 1).unwrap());
+        assert!((counted / formula - 1.0).abs() < 0.005, "{counted}, {formula}");
+    }
 }
 
 #[test]
 fn what_so_many_cases_show_is_what_takes_so_many() {
-    for spread in [any(0.3), Spread { stddev: 0.05, step: 1.0 }, Spread { stddev: 0.2, step: 0.25 }]
-    {
+    for spread in [
+        any(0.3),
+        Spread::Graded { stddev: 0.05, step: 1.0 },
+        Spread::Graded { stddev: 0.2, step: 0.25 },
+    ] {
         for cases in [8, 30, 157, 1000, 100_000] {
             let smallest = smallest_difference(spread, cases, 1).unwrap();
             let takes = |difference| cases_needed(spread, difference, 1).unwrap();
@@ -132,10 +179,17 @@ fn what_so_many_cases_show_is_what_takes_so_many() {
 
 #[test]
 fn differences_say_by_how_much_a_case_changes_at_least() {
-    let spread =
-        differences([(0.0, 0.5), (1.0, 0.0), (0.3, 0.1 + 0.2), (1.0, 1.0)]).spread().unwrap();
-    assert_eq!(spread.step, 0.5);
-    assert_eq!(differences([(0.3, 0.3); 2]).spread(), Some(any(0.0)));
+    let spread = |pairs: &[(f64, f64)]| differences(pairs.iter().copied()).spread().unwrap();
+    let mixed = spread(&[(0.0, 0.5), (1.0, 0.0), (0.3, 0.1 + 0.2), (1.0, 1.0)]);
+    assert!(matches!(mixed, Spread::Graded { step: 0.5, .. }), "{mixed:?}");
+    // Half of the cases changed, one more up than down.
+    let equal = spread(&[(0.0, 0.5), (0.5, 1.0), (1.0, 0.5), (1.0, 1.0), (0.3, 0.3), (0.0, 0.0)]);
+    let variance = 0.5 - 1.0 / 36.0;
+    assert!(
+        matches!(equal, Spread::Equal { step: 0.5, variance: it } if (it - variance).abs() < 1e-15),
+        "{equal:?}"
+    );
+    assert_eq!(spread(&[(0.3, 0.3); 2]), any(0.0));
     assert_eq!(differences([(0.0, 1.0)]).spread(), None);
 }
 
@@ -148,6 +202,14 @@ fn rounding_makes_neither_a_difference_nor_equal_distances_unequal() {
     assert_eq!(differences.test().unwrap().method, TestMethod::Exact);
     assert_eq!((differences.stddev(), differences.effect()), (Some(0.0), None));
     assert_eq!(differences.interval(-1.0..=1.0), None);
+    // Whole numbers have none, and are compared with what has some.
+    let ones = |pairs: [(f64, f64); 2]| {
+        let mut differences = Differences::default();
+        pairs.iter().for_each(|(first, second)| differences.add(*first, *second));
+        differences.test().unwrap().method
+    };
+    let rounded = (0.3, 0.1 + 0.2 + 1.0);
+    assert_eq!(ones([(0.0, 1.0), rounded]), ones([rounded, (0.0, 1.0)]));
     let mut none = Differences::default();
     none.add(0.3, 0.1 + 0.2);
     assert_eq!((none.up(), none.down()), (0, 0));

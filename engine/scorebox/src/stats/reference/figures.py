@@ -163,6 +163,34 @@ def sizes():
     return made
 
 
+def sign_power(share, difference, error, cases):
+    """How often the two-sided sign test finds a difference that is there: of so many cases a binomial number changes, a binomial
+    number of these against the difference, and SciPy's test says of which numbers p is below the error."""
+    against = (share - difference) / 2 / share
+    power = 0.0
+    for changes in range(1, cases + 1):
+        most = -1
+        while most + 1 <= changes / 2 and stats.binomtest(most + 1, changes, 0.5).pvalue < error:
+            most += 1
+        power += stats.binom.pmf(changes, cases, share) * stats.binom.cdf(most, changes, against)
+    return float(power)
+
+
+def sign_powers():
+    """Some powers, and the fewest cases with a power of 0.8."""
+    powers = [
+        {"share": share, "difference": difference, "tests": tests, "cases": cases, "power": sign_power(share, difference, 0.05 / tests, cases)}
+        for share, difference, tests, cases in ((0.6, 0.4, 1, 24), (0.36, 0.12, 4, 90), (0.05, 0.05, 1, 157), (1.0, 0.5, 1, 40), (0.2, 0.1, 7, 150))
+    ]
+    needed = []
+    for share, difference, tests in ((0.6, 0.4, 1), (0.35, 0.25, 1), (0.36, 0.12, 3), (0.25, 0.25, 2), (1.0, 0.5, 1), (0.1975, 0.1, 1)):
+        cases = 1
+        while sign_power(share, difference, 0.05 / tests, cases) < 0.8:
+            cases += 1
+        needed.append({"share": share, "difference": difference, "tests": tests, "cases": cases})
+    return {"powers": powers, "needed": needed}
+
+
 def labelled(cases, noise):
     """Scores that go with labels, some of them equal. None is on the edge of two bins, which scikit-learn counts to the lower one."""
     labels = (random.random(cases) < 0.4).astype(int)
@@ -429,6 +457,7 @@ figures = {
     "counted": counted(),
     "corrected": corrected(),
     "sizes": sizes(),
+    "signPowers": sign_powers(),
     "againstLabels": against_labels(),
     "ratings": ratings(),
     "correlations": correlations(),

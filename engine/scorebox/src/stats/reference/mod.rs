@@ -15,8 +15,8 @@ use super::{
     bootstrap::{bootstrap, bootstrapped_intervals},
     distributions::{coin_beyond, normal_below, normal_quantile, student_beyond, student_quantile},
     paired::{
-        Passes, Spread, TestMethod, WinsAndLosses, cases_needed, holm, permutation_test,
-        smallest_difference,
+        Passes, SignPower, Spread, TestMethod, WinsAndLosses, cases_needed, fewest_cases, holm,
+        permutation_test, smallest_difference,
     },
 };
 
@@ -223,14 +223,50 @@ struct Size {
 fn numbers_of_cases_are_those_of_statsmodels_to_within_one() {
     for Size { stddev, cases, difference, smallest } in figures::<Vec<Size>>("sizes") {
         if let Some(difference) = difference {
-            let found = cases_needed(Spread { stddev, step: 0.0 }, difference, 1).unwrap();
+            let spread = Spread::Graded { stddev, step: 0.0 };
+            let found = cases_needed(spread, difference, 1).unwrap();
             within(found as f64, cases.ceil(), 1.0);
-            assert_eq!(cases_needed(Spread { stddev, step: 0.0 }, -difference, 1), Some(found));
+            assert_eq!(cases_needed(spread, -difference, 1), Some(found));
         }
         if let Some(smallest) = smallest {
-            let found = smallest_difference(Spread { stddev, step: 0.0 }, cases as u64, 1).unwrap();
+            let spread = Spread::Graded { stddev, step: 0.0 };
+            let found = smallest_difference(spread, cases as u64, 1).unwrap();
             within(found, smallest, 0.011 * smallest);
         }
+    }
+}
+
+#[derive(Deserialize)]
+struct SignPowers {
+    powers: Vec<PowerOfSigns>,
+    needed: Vec<PowerOfSigns>,
+}
+
+#[derive(Deserialize)]
+struct PowerOfSigns {
+    share: f64,
+    difference: f64,
+    tests: u64,
+    cases: u64,
+    power: Option<f64>,
+}
+
+#[test]
+fn the_power_of_the_sign_test_is_that_of_scipys() {
+    let SignPowers { powers, needed } = figures("signPowers");
+    for PowerOfSigns { share, difference, tests, cases, power } in powers {
+        let error = 0.05 / tests as f64;
+        let mut found = SignPower::new(share, difference, error, fewest_cases(tests));
+        within(found.of(cases), power.unwrap(), 1e-9);
+    }
+    for PowerOfSigns { share, difference, tests, cases, .. } in needed {
+        // In steps of a fifth, of which so many cases take one.
+        let spread = Spread::Equal { step: 0.2, variance: share - difference * difference };
+        assert_eq!(cases_needed(spread, 0.2 * difference, tests), Some(cases), "{share}");
+        let smallest = smallest_difference(spread, cases, tests).unwrap();
+        assert!(smallest <= 0.2 * difference * (1.0 + 1e-9), "{smallest}");
+        let fewer = smallest_difference(spread, cases - 1, tests);
+        assert!(fewer.is_none_or(|fewer| fewer > 0.2 * difference), "{fewer:?}");
     }
 }
 
