@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::fixture::Folder;
 
@@ -319,6 +320,44 @@ fn an_assertion_that_decides_is_named_with_its_score_threshold_and_reason() {
     assert_eq!(shown[0]["against"], cases[0]["against"]);
     let held = folder.sh("scorebox cases --limit 1 --format json").json();
     assert_eq!(held[0]["against"].to_string(), "[]");
+}
+
+#[test]
+fn rows_in_json_say_what_they_count_as_as_an_export_does() {
+    let folder = folder_with_assertions();
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(3);
+    assert_eq!(standings(&folder), ["a as holds", "b as regressed", "c as failed"]);
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --allow-errors").exits_with(3);
+    let found = standings(&folder);
+    let expected = [
+        "good right holds",
+        "good fast holds",
+        "wrong right failed",
+        "wrong fast holds",
+        "slow right holds",
+        "slow fast regressed",
+        "broken right errored",
+        "broken fast holds",
+        "left right -",
+        "left fast -",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// What each row of the newest run counts as by `scores`, which an export must say too.
+fn standings(folder: &Folder) -> Vec<String> {
+    let rows = |command: &str, [case, scorer]: [&str; 2]| {
+        let lines = folder.sh(command).exits_with(0).stdout;
+        let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        rows.map(|row| [&row[case], &row[scorer], &row["standing"]].map(text).join(" "))
+            .collect::<Vec<_>>()
+    };
+    let listed = rows("scorebox scores --format jsonl", ["caseId", "scorerId"]);
+    assert_eq!(listed, rows("scorebox export --format jsonl", ["case_id", "scorer_id"]));
+    listed
 }
 
 #[test]
