@@ -361,6 +361,30 @@ fn standings(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
+fn figures_in_json_have_the_verdict_that_the_run_had() {
+    let folder = folder();
+    let run = "scorebox run suite.toml cases.jsonl -q --allow-errors --format json";
+    for strict in ["", "--strict"] {
+        let run = folder.sh(&format!("{run} {strict}")).exits_with(3).json();
+        let figures = folder.sh(&format!("scorebox stats --format json {strict}")).json();
+        let mut verdict = run["verdict"].clone();
+        let scorers = verdict["scorers"].take();
+        assert_eq!(verdict["failed"], if strict.is_empty() { 1 } else { 2 }, "{verdict}");
+        // Each scorer has its own part of it.
+        for (place, name) in ["right", "fast"].into_iter().enumerate() {
+            let mut own = figures[place]["verdict"].clone();
+            assert_eq!(figures[place]["scorerId"], name);
+            assert_eq!(own["scorers"].take(), Value::from(vec![scorers[place].clone()]));
+            assert_eq!(own, verdict);
+        }
+    }
+    for of_no_verdict in ["--scorer right", "--all-runs"] {
+        let figures = folder.sh(&format!("scorebox stats --format json {of_no_verdict}")).json();
+        assert_eq!(figures[0].get("verdict"), None, "{of_no_verdict}");
+    }
+}
+
+#[test]
 fn reports_name_the_assertion_that_decides() {
     let folder = folder_with_assertions();
     let reports = "--report junit=r.xml --report markdown=r.md --report csv=r.csv --report jsonl=r.jsonl --report html=r.html";
