@@ -44,7 +44,7 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_EXPECTED_SHARDS), help_heading = "Run")]
     expect_shards: Option<u64>,
 
-    /// Store the run in this database, as if one machine had scored it
+    /// Store the run in this database, as if one machine had scored it; SCOREBOX_DB does not name it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     db: Option<PathBuf>,
 

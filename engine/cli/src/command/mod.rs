@@ -122,7 +122,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
 /// What the environment can say. docs/configuration.md has the same list.
 const ENVIRONMENT: &str = "\
 Environment variables:
-  SCOREBOX_DB                The database, as --db
+  SCOREBOX_DB                The database, as --db; `score`, `card` and `merge` use only one that --db names
   SCOREBOX_CACHE_DIR         The folder for compiled code, as --cache-dir
   SCOREBOX_DATA_DIR          The folder for fetched components and the engine for Python scripts
   SCOREBOX_CONFIG            Your configuration file
