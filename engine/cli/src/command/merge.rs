@@ -15,7 +15,7 @@ use scorebox_shards::{
 };
 
 use crate::{
-    arguments::{Database, LockedArguments, RequirementArguments, RunEnded, run_id},
+    arguments::{Database, LockedArguments, RequirementArguments, RunEnded, run_id, seed},
     decision::Decision,
     failure::{Exit, Failure, WriteError},
     locked,
@@ -67,7 +67,7 @@ pub(crate) struct Merge {
 
     /// With --suite: the seed that the shards were scored with, if it was an option [default: that of the suite, or of
     /// shards that have their plan]
-    #[arg(long, value_name = "SEED", requires = "suite", help_heading = "Run")]
+    #[arg(long, value_name = "SEED", value_parser = seed, requires = "suite", help_heading = "Run")]
     seed: Option<String>,
 
     #[command(flatten)]
