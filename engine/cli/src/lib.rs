@@ -269,7 +269,7 @@ fn exit_of(arguments: Vec<OsString>) -> Exit {
         Ok(false) => {}
         Err(error) => return words::usage(&error),
     }
-    let arguments = match Arguments::parse_all(arguments) {
+    let arguments = match Arguments::parse_all(&arguments) {
         Ok(arguments) => arguments,
         Err(error) => return words::usage(&error),
     };

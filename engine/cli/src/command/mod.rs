@@ -49,6 +49,7 @@ use std::ffi::OsString;
 use clap::{
     ArgAction, CommandFactory as _, FromArgMatches as _,
     builder::{OsStr, Resettable},
+    error::{ContextKind, ErrorKind},
 };
 
 use crate::failure::{Exit, Failure};
@@ -83,12 +84,26 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Parses what a user typed; the first is the program.
-    pub(crate) fn parse_all(
-        typed: impl IntoIterator<Item = OsString>,
-    ) -> Result<Arguments, clap::Error> {
+    pub(crate) fn parse_all(typed: &[OsString]) -> Result<Arguments, clap::Error> {
         let mut command = with_environment(with_negative_numbers(Arguments::command()));
-        let matches = command.try_get_matches_from_mut(typed)?;
+        let matches = command
+            .try_get_matches_from_mut(typed)
+            .map_err(|error| with_suggestion(error, typed, command.clone()))?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The same error; if `help` was asked about a command that does not exist, the one that clap has for that command
+/// itself, which names those that were probably meant.
+fn with_suggestion(error: clap::Error, typed: &[OsString], command: clap::Command) -> clap::Error {
+    let is_bare = error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::SuggestedSubcommand).is_none();
+    let help = typed.iter().position(|word| word == "help");
+    let Some(help) = help.filter(|_| is_bare) else { return error };
+    let (before, after) = (&typed[..help], &typed[help + 1..]);
+    match command.try_get_matches_from(before.iter().chain(after)) {
+        Err(other) if other.kind() == ErrorKind::InvalidSubcommand => other,
+        _ => error,
     }
 }
 
