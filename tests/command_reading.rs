@@ -575,6 +575,14 @@ fn there_is_colour_only_where_it_is_wanted() {
     assert!(is_coloured("scorebox score none --output 1 --color always"));
     assert!(is_coloured("CLICOLOR_FORCE=1 scorebox score none --output 1"));
     assert!(!is_coloured("NO_COLOR=1 CLICOLOR_FORCE=1 scorebox score none --output 1"));
+    // What is wrong with the arguments has the colours that they ask for, and so has a help.
+    assert!(is_coloured("scorebox score --nonsense --color always"));
+    assert!(is_coloured("scorebox --color=always rnu"));
+    assert!(!is_coloured("CLICOLOR_FORCE=1 scorebox score --nonsense --color never"));
+    assert!(!is_coloured("scorebox score a b -- --color always"));
+    let help = |options: &str| folder.sh(&format!("CLICOLOR_FORCE=1 scorebox run {options}"));
+    assert!(help("-h").exits_with(0).stdout.contains('\x1b'));
+    assert!(!help("-h --color never").exits_with(0).stdout.contains('\x1b'));
 }
 
 #[test]

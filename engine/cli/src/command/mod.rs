@@ -47,7 +47,7 @@ mod verify;
 use std::ffi::OsString;
 
 use clap::{
-    ArgAction, CommandFactory as _, FromArgMatches as _,
+    ArgAction, CommandFactory as _, FromArgMatches as _, ValueEnum as _,
     builder::{OsStr, Resettable},
     error::{ContextKind, ErrorKind},
 };
@@ -167,6 +167,24 @@ enum ColorWhen {
 }
 
 impl Color {
+    /// What arguments say that cannot be parsed, or that ask for help. What is wrong with the option itself is for the
+    /// parser to say.
+    pub(crate) fn typed(arguments: &[OsString]) -> Color {
+        let words = arguments.iter().map(|word| word.to_str().unwrap_or_default());
+        let mut words = words.take_while(|word| *word != "--");
+        while let Some(word) = words.next() {
+            let value = match word.strip_prefix("--color") {
+                Some("") => words.next(),
+                Some(rest) => rest.strip_prefix('='),
+                None => None,
+            };
+            if let Some(color) = value.and_then(|it| ColorWhen::from_str(it, false).ok()) {
+                return Color { color };
+            }
+        }
+        Color { color: ColorWhen::Auto }
+    }
+
     /// Settles the question for all that is printed.
     pub(crate) fn write_global(&self) {
         match self.color {
