@@ -340,6 +340,12 @@ fn runs_that_share_nothing_are_refused() {
     let linked = "ln -s scorebox.db link.db && scorebox compare a a --with-db link.db";
     let linked = folder.sh(linked).exits_with(2).stderr;
     assert!(linked.starts_with("error: run `a` is compared with itself\n"), "{linked}");
+    assert_snapshot!(folder.sh("scorebox compare c"), @"
+    [stderr]
+    error: run `c` is compared with itself: it is the newest run, which B is unless another is named
+    hint: name the run to compare it with first: `scorebox compare A c`; `scorebox runs` lists them
+    [exit code 2]
+    ");
     assert_snapshot!(folder.sh("scorebox compare a b --scorer rihgt"), @"
     [stderr]
     error: the run `a` has no scorer `rihgt`

@@ -219,6 +219,20 @@ fn the_database_is_chosen_by_option_or_environment() {
     assert!(!folder.path("scorebox.db").exists());
 }
 
+/// They write into a database only if the user says so.
+#[test]
+fn commands_that_need_no_database_take_none_from_the_environment() {
+    let folder = Folder::new();
+    let score = "scorebox score exact-match --output 1 --ground-truth 1";
+    folder.sh(&format!("SCOREBOX_DB=other.db {score}")).exits_with(0);
+    folder
+        .sh("SCOREBOX_DB=other.db scorebox card numeric-answer --cases answers.jsonl -o card.html")
+        .exits_with(0);
+    let merged = folder.sh("SCOREBOX_DB=other.db scorebox merge a.parquet").exits_with(2).stderr;
+    assert!(merged.contains("<--db <FILE>|--output <FILE>>"), "{merged}");
+    assert!(!folder.path("other.db").exists());
+}
+
 #[test]
 fn without_a_folder_for_compiled_code_scoring_continues_with_a_warning() {
     let folder = Folder::new();

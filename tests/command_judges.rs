@@ -322,6 +322,24 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
 }
 
 #[test]
+fn a_scorer_that_asked_no_judge_is_told_from_one_that_the_run_lacks() {
+    let folder = Folder::new();
+    folder.sh("scorebox run answers.jsonl -s numeric-answer -q --run-id r").exits_with(0);
+    for format in ["table", "json"] {
+        let line = format!("scorebox calls --scorer numeric-anwser --format {format}");
+        let unknown = folder.sh(&line).exits_with(2);
+        let said = "error: the run `r` has no scorer `numeric-anwser`\n\
+                    hint: its scorers: numeric-answer\n";
+        assert_eq!((unknown.stdout.as_str(), unknown.stderr.as_str()), ("", said));
+    }
+    let silent = folder.sh("scorebox calls --scorer numeric-answer --format json").exits_with(0);
+    assert_eq!((silent.stdout.as_str(), silent.json()), ("[]\n", json!([])));
+    assert_eq!(silent.stderr, "`numeric-answer` asked no judge\n");
+    let all = folder.sh("scorebox calls").exits_with(0).stderr;
+    assert_eq!(all, "no judge was asked\n");
+}
+
+#[test]
 fn the_conversation_behind_a_score_is_shown() {
     let server = ModelServer::saying(|_| "0.5".into());
     let folder = folder(&server.base_url(), &["Is it?\u{1b}[31m"], ONE);

@@ -36,6 +36,23 @@ fn a_run_is_named_without_an_option_by_all_commands_that_show_one() {
 }
 
 #[test]
+fn a_help_about_a_command_that_does_not_exist_names_the_one_that_was_meant() {
+    let folder = Folder::new();
+    for (line, meant) in
+        [("rnu", "'runs'"), ("--color never help stast", "'stats'"), ("help toolchain ad", "'add'")]
+    {
+        let said = folder.sh(&format!("scorebox {line}")).exits_with(2).stderr;
+        assert!(said.contains("error: unrecognized subcommand"), "{line}: {said}");
+        assert!(said.contains("tip: ") && said.contains(meant), "{line}: {said}");
+    }
+    for line in ["help score exact-match", "help xyzzy"] {
+        let said = folder.sh(&format!("scorebox {line}")).exits_with(2).stderr;
+        assert!(said.contains("error: unrecognized subcommand"), "{line}: {said}");
+        assert!(!said.contains("tip: "), "{line}: {said}");
+    }
+}
+
+#[test]
 fn a_hint_about_a_name_says_what_can_be_typed() {
     let folder = Folder::new();
     folder.write("c.jsonl", "{\"output\": \"a\", \"groundTruth\": \"a\", \"label\": 1}\n");

@@ -211,6 +211,8 @@ fn the_page_about_rows_lists_the_keys_that_rows_have() {
     let mut keys: BTreeSet<String> = columns.iter().map(|column| key_of(column)).collect();
     // A list, which has a table of its own.
     keys.insert("calls".to_owned());
+    // What the others decide.
+    keys.insert("standing".to_owned());
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rows.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
@@ -573,6 +575,14 @@ fn there_is_colour_only_where_it_is_wanted() {
     assert!(is_coloured("scorebox score none --output 1 --color always"));
     assert!(is_coloured("CLICOLOR_FORCE=1 scorebox score none --output 1"));
     assert!(!is_coloured("NO_COLOR=1 CLICOLOR_FORCE=1 scorebox score none --output 1"));
+    // What is wrong with the arguments has the colours that they ask for, and so has a help.
+    assert!(is_coloured("scorebox score --nonsense --color always"));
+    assert!(is_coloured("scorebox --color=always rnu"));
+    assert!(!is_coloured("CLICOLOR_FORCE=1 scorebox score --nonsense --color never"));
+    assert!(!is_coloured("scorebox score a b -- --color always"));
+    let help = |options: &str| folder.sh(&format!("CLICOLOR_FORCE=1 scorebox run {options}"));
+    assert!(help("-h").exits_with(0).stdout.contains('\x1b'));
+    assert!(!help("-h --color never").exits_with(0).stdout.contains('\x1b'));
 }
 
 #[test]

@@ -55,6 +55,14 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
     assert_eq!(folder.rows("SELECT count(*) FROM components"), ["0"]);
     assert_snapshot!(folder.sh("scorebox runs"), @"
     [stderr]
+    no runs; `scorebox run` stores one
+    [exit code 0]
+    ");
+    assert_eq!(folder.sh("scorebox runs --format json").exits_with(0).stdout, "[]\n");
+    assert_eq!(folder.sh("scorebox runs --format jsonl").exits_with(0).stdout, "");
+    // What is of a run needs one.
+    assert_snapshot!(folder.sh("scorebox stats"), @"
+    [stderr]
     error: `scorebox.db` has no runs
     hint: `scorebox run` stores one
     [exit code 2]

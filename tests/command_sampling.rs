@@ -79,6 +79,23 @@ fn a_skipped_row_is_stored_and_counts_nowhere() {
 }
 
 #[test]
+fn a_seed_of_a_variable_without_a_value_is_refused() {
+    let folder = Folder::new();
+    folder.write("sampled.toml", SAMPLED);
+    for command in [
+        "run sampled.toml answers.jsonl",
+        "live sampled.toml",
+        "shard sampled.toml in.parquet -o out.parquet",
+        "merge out.parquet --suite sampled.toml --db m.db",
+    ] {
+        let line = format!("scorebox {command} --seed \"$NO_SUCH_VARIABLE\"");
+        let said = folder.sh(&line).exits_with(2).stderr;
+        assert!(said.starts_with("error: invalid value '' for '--seed <SEED>': "), "{said}");
+    }
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
 fn the_same_seed_takes_the_same_cases_in_whatever_order_and_another_seed_others() {
     let folder = Folder::new();
     folder.write("sampled.toml", SAMPLED);

@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::fixture::Folder;
 
@@ -321,6 +322,68 @@ fn an_assertion_that_decides_is_named_with_its_score_threshold_and_reason() {
     assert_eq!(shown[0]["against"], cases[0]["against"]);
     let held = folder.sh("scorebox cases --limit 1 --format json").json();
     assert_eq!(held[0]["against"].to_string(), "[]");
+}
+
+#[test]
+fn rows_in_json_say_what_they_count_as_as_an_export_does() {
+    let folder = folder_with_assertions();
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(3);
+    assert_eq!(standings(&folder), ["a as holds", "b as regressed", "c as failed"]);
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --allow-errors").exits_with(3);
+    let found = standings(&folder);
+    let expected = [
+        "good right holds",
+        "good fast holds",
+        "wrong right failed",
+        "wrong fast holds",
+        "slow right holds",
+        "slow fast regressed",
+        "broken right errored",
+        "broken fast holds",
+        "left right -",
+        "left fast -",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// What each row of the newest run counts as by `scores`, which an export must say too.
+fn standings(folder: &Folder) -> Vec<String> {
+    let rows = |command: &str, [case, scorer]: [&str; 2]| {
+        let lines = folder.sh(command).exits_with(0).stdout;
+        let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        rows.map(|row| [&row[case], &row[scorer], &row["standing"]].map(text).join(" "))
+            .collect::<Vec<_>>()
+    };
+    let listed = rows("scorebox scores --format jsonl", ["caseId", "scorerId"]);
+    assert_eq!(listed, rows("scorebox export --format jsonl", ["case_id", "scorer_id"]));
+    listed
+}
+
+#[test]
+fn figures_in_json_have_the_verdict_that_the_run_had() {
+    let folder = folder();
+    let run = "scorebox run suite.toml cases.jsonl -q --allow-errors --format json";
+    for strict in ["", "--strict"] {
+        let run = folder.sh(&format!("{run} {strict}")).exits_with(3).json();
+        let figures = folder.sh(&format!("scorebox stats --format json {strict}")).json();
+        let mut verdict = run["verdict"].clone();
+        let scorers = verdict["scorers"].take();
+        assert_eq!(verdict["failed"], if strict.is_empty() { 1 } else { 2 }, "{verdict}");
+        // Each scorer has its own part of it.
+        for (place, name) in ["right", "fast"].into_iter().enumerate() {
+            let mut own = figures[place]["verdict"].clone();
+            assert_eq!(figures[place]["scorerId"], name);
+            assert_eq!(own["scorers"].take(), Value::from(vec![scorers[place].clone()]));
+            assert_eq!(own, verdict);
+        }
+    }
+    for of_no_verdict in ["--scorer right", "--all-runs"] {
+        let figures = folder.sh(&format!("scorebox stats --format json {of_no_verdict}")).json();
+        assert_eq!(figures[0].get("verdict"), None, "{of_no_verdict}");
+    }
 }
 
 #[test]

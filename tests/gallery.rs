@@ -153,6 +153,43 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 }
 
 #[test]
+fn an_example_is_scored_in_the_format_that_is_asked_for() {
+    let folder = Folder::new();
+    let example =
+        |format: &str| folder.sh(&format!("scorebox scorers levenshtein --example {format}"));
+    let whole = example("").exits_with(0);
+    assert_eq!(whole.json()["score"], example("--format json").exits_with(0).json()["score"]);
+    assert!(whole.stdout.lines().count() > 1, "{whole}");
+    let line = example("--format jsonl").exits_with(0);
+    assert_eq!(
+        (line.stdout.lines().count(), line.json()["score"].clone()),
+        (1, whole.json()["score"].clone())
+    );
+    let table = example("--format table").exits_with(0).stdout;
+    assert!(table.starts_with("scorer       status   score  "), "{table}");
+    assert!(table.contains("\nlevenshtein  scored  0.8333  "), "{table}");
+    assert!(table.ends_with("  1 edit away from the expected text\n"), "{table}");
+    assert_snapshot!(example("--format markdown"), @"
+    [stderr]
+    error: the score of an example is not printed in Markdown
+    hint: with --example, use --format json, jsonl or table; without it, the scorer's section has the example
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn the_section_of_one_scorer_is_the_one_of_the_page() {
+    let folder = Folder::new();
+    let page = folder.sh("scorebox scorers --format markdown").exits_with(0).stdout;
+    let section = folder.sh("scorebox scorers levenshtein --format markdown").exits_with(0).stdout;
+    assert!(section.starts_with("## levenshtein\n\nScores how similar"), "{section}");
+    assert!(
+        !section[3..].contains("\n## ") && page.contains(&format!("\n\n{section}")),
+        "{section}"
+    );
+}
+
+#[test]
 fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox scorers cost-budget"), @r#"

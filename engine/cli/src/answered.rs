@@ -1,5 +1,7 @@
 //! What a scorer says about one case that is not stored: to standard output as data, and its error in words.
 
+use std::time::Duration;
+
 use scorebox::{
     row::{Answer, AnswerError, ScorerAnswer},
     sandbox::Outcome,
@@ -9,7 +11,9 @@ use serde::Serialize;
 use crate::{
     advice,
     failure::{Exit, Failure},
-    output, words,
+    output::{self, Format},
+    report::{self, Align, Table},
+    words,
 };
 
 /// The outcome of a score, apart from why it is missing.
@@ -46,13 +50,14 @@ impl Answered {
         Answered { answer, error }
     }
 
-    /// Writes it as JSON, in one line or over several.
-    pub(crate) fn write_json(&self, scorer_id: &str, in_one_line: bool) -> Result<(), Failure> {
+    /// Writes it.
+    pub(crate) fn write(&self, scorer_id: &str, format: Format) -> Result<(), Failure> {
         let answered = ScorerAnswer { scorer_id, answer: &self.answer };
         let shown = Shown { answered, error: self.error.as_ref() };
-        output::stdout(|out| match in_one_line {
-            true => output::json_line(out, &shown),
-            false => output::json(out, &shown),
+        output::stdout(|out| match format {
+            Format::Table => output::table(out, table(scorer_id, &self.answer)),
+            Format::Json => output::json(out, &shown),
+            Format::Jsonl => output::json_line(out, &shown),
         })
     }
 
@@ -62,4 +67,28 @@ impl Answered {
         words::error(&format!("{}: {}", error.kind, error.message), hint.as_deref());
         Some(Exit::SomeErrors)
     }
+}
+
+fn table(scorer_id: &str, answer: &Answer) -> Table {
+    let mut table = Table::new(&[
+        ("scorer", Align::Left),
+        ("status", Align::Left),
+        ("score", Align::Right),
+        ("fuel", Align::Right),
+        ("time", Align::Right),
+        ("reason", Align::Left),
+    ]);
+    table.row([
+        output::cell(scorer_id, 64),
+        answer.status.as_str().to_owned(),
+        answer.score.map_or_else(|| "-".into(), report::score),
+        answer.fuel.map_or_else(|| "-".into(), report::count),
+        answer.duration_ms.map_or_else(|| "-".into(), |ms| report::duration(milliseconds(ms))),
+        output::last_cell(answer.reason.as_deref().unwrap_or_default()),
+    ]);
+    table
+}
+
+fn milliseconds(milliseconds: f64) -> Duration {
+    Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default()
 }

@@ -95,7 +95,7 @@ use scorebox::{
 use scorebox_readers::READERS_NAME;
 
 use arguments::completing;
-use command::Arguments;
+use command::{Arguments, Color};
 use decision::Decision;
 use failure::{Exit, Failure};
 pub use shards::merged_count;
@@ -270,9 +270,12 @@ fn exit_of(arguments: Vec<OsString>) -> Exit {
         Ok(false) => {}
         Err(error) => return words::usage(&error),
     }
-    let arguments = match Arguments::parse_all(arguments) {
+    let arguments = match Arguments::parse_all(&arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return words::usage(&error),
+        Err(error) => {
+            Color::typed(&arguments).write_global();
+            return words::usage(&error);
+        }
     };
     arguments.color.write_global();
     match arguments.command.run() {

@@ -399,6 +399,8 @@ def test_an_argument_of_another_type_is_refused_for_what_it_is(tmp_path):
         ("fail_below", lambda: run(fail_below=[1])),
         ("mapping", lambda: run(mapping=["output"])),
         ("seed", lambda: run(seed=5)),
+        ("seed", lambda: run(seed="")),
+        ("seed", lambda: scorebox.merge([], db=tmp_path / "m.db", suite=suite, seed="")),
     ]:
         error = refused(call)
         assert error.kind == "invalid-argument" and f"`{name}`" in error.message, name

@@ -18,6 +18,7 @@
 //! - `run_id`: the id of a run as it is typed.
 //! - `scorer`: one scorer, its limits and grants.
 //! - `scoring`: what the commands have in common that score many cases.
+//! - `seed`: the seed of sampling as it is typed.
 //! - `telemetry`: the export to an OpenTelemetry collector.
 //! - `text_or_file`: a text as it is typed, or from a file.
 //! - `workspace`: the folder with the files that tasks left.
@@ -42,6 +43,7 @@ mod requirements;
 mod run_id;
 mod scorer;
 mod scoring;
+mod seed;
 mod telemetry;
 mod text_or_file;
 mod workspace;
@@ -71,6 +73,7 @@ pub(crate) use requirements::{RequirementArguments, RunEnded};
 pub(crate) use run_id::run_id;
 pub(crate) use scorer::{LimitArguments, ScorerArguments, described, number, split_named};
 pub(crate) use scoring::ScoringArguments;
+pub(crate) use seed::seed;
 pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use text_or_file::read_if_file;
 pub(crate) use workspace::WorkspaceArguments;

@@ -41,7 +41,8 @@ pub(crate) struct OneJudgeArguments {
     #[command(flatten)]
     judges: JudgeArguments,
 
-    /// A database: its recorded answers are used, and new ones are recorded in it [default: nothing is recorded]
+    /// A database: its recorded answers are used, and new ones are recorded in it [default: nothing is recorded, even if
+    /// SCOREBOX_DB is set]
     #[arg(long = "db", value_name = "FILE")]
     database: Option<PathBuf>,
 }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use scorebox::{
     judge::{Question, Recording, Reply, Role},
-    store::{CallRecord, ScoreCursor, ScoreId, Store},
+    store::{CallRecord, ScoreCursor, ScoreFilter, ScoreId, Store},
 };
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, completing},
+    arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table, judge::dollars},
@@ -94,7 +94,10 @@ impl Calls {
             }
         })?;
         if calls.is_empty() {
-            words::say("no judge was asked");
+            words::say(&match &self.scorer {
+                Some(scorer) => format!("`{}` asked no judge", report::one_line(scorer, 64)),
+                None => "no judge was asked".to_owned(),
+            });
         } else if all > calls.len() as u64 {
             words::say(&format!(
                 "{} of {} calls; all: --limit 0",
@@ -111,7 +114,10 @@ impl Calls {
         store: &Store,
     ) -> Result<(scorebox::store::RunKey, Option<ScoreCursor>), Failure> {
         let Some(written) = &self.score else {
-            return Ok((self.database.run(self.run.as_deref(), store)?.key, None));
+            let run = self.database.run(self.run.as_deref(), store)?;
+            let filter = ScoreFilter::of_run(run.spec.id.as_str());
+            must_be_there(store, &filter.with_scorer(self.scorer.clone()))?;
+            return Ok((run.key, None));
         };
         let id: ScoreId = written.parse()?;
         let run = store.run(id.run_id.as_str())?;

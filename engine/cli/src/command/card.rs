@@ -60,7 +60,7 @@ const REDRAW: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("database", |arg| arg.requires("cases").help_heading("Cases").help(
-        "A database that the scores and the answers of judges are stored in, as a run that others can verify [default: nothing is stored]"
+        "A database that the scores and the answers of judges are stored in, as a run that others can verify [default: nothing is stored, even if SCOREBOX_DB is set]"
     )),
     mut_arg("config", |arg| arg.requires("cases")),
     mut_arg("fuel", |arg| arg.requires("cases")),

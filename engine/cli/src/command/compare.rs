@@ -8,7 +8,7 @@ use scorebox::{
     aggregate::{Comparison, ComparisonOptions, Finding, RunIn, comparison},
     reports::skipped_lines,
     stats::Reducer,
-    store::Store,
+    store::{RunId, Store},
 };
 
 use crate::{
@@ -96,6 +96,9 @@ impl Compare {
             }
         };
         let [run_a, run_b] = [&record_a, &record_b].map(|record| &record.spec.id);
+        if run_a == run_b && self.b.is_none() && self.with_db.is_none() {
+            return Err(with_the_newest(run_a));
+        }
         if let Some(node) = &self.node {
             for (store, run) in [(&store_a, run_a), (store_b, run_b)] {
                 let filter = scorebox::store::ScoreFilter::of_run(run.as_str());
@@ -151,6 +154,14 @@ impl Compare {
         showing::doubts(compared).iter().for_each(|line| words::warn(line));
         Ok(())
     }
+}
+
+/// That only one run was named, which is the newest.
+fn with_the_newest(run: &RunId) -> Failure {
+    Failure::new(format!(
+        "run `{run}` is compared with itself: it is the newest run, which B is unless another is named"
+    ))
+    .hint(format!("name the run to compare it with first: `scorebox compare A {run}`; `scorebox runs` lists them"))
 }
 
 /// What is worse, by name.

@@ -27,7 +27,7 @@ use self::showing::Showing;
 use crate::{
     arguments::{
         Events, Reported, Reports, RequirementArguments, RunEnded, ScoringArguments, Unmatched,
-        reports_again, run_id,
+        reports_again, run_id, seed,
     },
     decision::Decision,
     failure::{Exit, Failure},
@@ -72,7 +72,7 @@ pub(crate) struct Live {
     run_id: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
-    #[arg(long, value_name = "SEED", help_heading = "Run")]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = "Run")]
     seed: Option<String>,
 
     /// Exit with 0 even if some scores are errors

@@ -15,7 +15,7 @@ use scorebox_shards::{
 };
 
 use crate::{
-    arguments::{Database, LockedArguments, RequirementArguments, RunEnded, run_id},
+    arguments::{Database, LockedArguments, RequirementArguments, RunEnded, run_id, seed},
     decision::Decision,
     failure::{Exit, Failure, WriteError},
     locked,
@@ -45,7 +45,7 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_EXPECTED_SHARDS), help_heading = "Run")]
     expect_shards: Option<u64>,
 
-    /// Store the run in this database, as if one machine had scored it
+    /// Store the run in this database, as if one machine had scored it; SCOREBOX_DB does not name it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     db: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub(crate) struct Merge {
 
     /// With --suite: the seed that the shards were scored with, if it was an option [default: that of the suite, or of
     /// shards that have their plan]
-    #[arg(long, value_name = "SEED", requires = "suite", help_heading = "Run")]
+    #[arg(long, value_name = "SEED", value_parser = seed, requires = "suite", help_heading = "Run")]
     seed: Option<String>,
 
     #[command(flatten)]

@@ -47,8 +47,9 @@ mod verify;
 use std::ffi::OsString;
 
 use clap::{
-    ArgAction, CommandFactory as _, FromArgMatches as _,
+    ArgAction, CommandFactory as _, FromArgMatches as _, ValueEnum as _,
     builder::{OsStr, Resettable},
+    error::{ContextKind, ErrorKind},
 };
 
 use crate::failure::{Exit, Failure};
@@ -83,12 +84,26 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Parses what a user typed; the first is the program.
-    pub(crate) fn parse_all(
-        typed: impl IntoIterator<Item = OsString>,
-    ) -> Result<Arguments, clap::Error> {
+    pub(crate) fn parse_all(typed: &[OsString]) -> Result<Arguments, clap::Error> {
         let mut command = with_environment(with_negative_numbers(Arguments::command()));
-        let matches = command.try_get_matches_from_mut(typed)?;
+        let matches = command
+            .try_get_matches_from_mut(typed)
+            .map_err(|error| with_suggestion(error, typed, command.clone()))?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The same error; if `help` was asked about a command that does not exist, the one that clap has for that command
+/// itself, which names those that were probably meant.
+fn with_suggestion(error: clap::Error, typed: &[OsString], command: clap::Command) -> clap::Error {
+    let is_bare = error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::SuggestedSubcommand).is_none();
+    let help = typed.iter().position(|word| word == "help");
+    let Some(help) = help.filter(|_| is_bare) else { return error };
+    let (before, after) = (&typed[..help], &typed[help + 1..]);
+    match command.try_get_matches_from(before.iter().chain(after)) {
+        Err(other) if other.kind() == ErrorKind::InvalidSubcommand => other,
+        _ => error,
     }
 }
 
@@ -122,7 +137,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
 /// What the environment can say. docs/configuration.md has the same list.
 const ENVIRONMENT: &str = "\
 Environment variables:
-  SCOREBOX_DB                The database, as --db
+  SCOREBOX_DB                The database, as --db; `score`, `card` and `merge` use only one that --db names
   SCOREBOX_CACHE_DIR         The folder for compiled code, as --cache-dir
   SCOREBOX_DATA_DIR          The folder for fetched components and the engine for Python scripts
   SCOREBOX_CONFIG            Your configuration file
@@ -152,6 +167,24 @@ enum ColorWhen {
 }
 
 impl Color {
+    /// What arguments say that cannot be parsed, or that ask for help. What is wrong with the option itself is for the
+    /// parser to say.
+    pub(crate) fn typed(arguments: &[OsString]) -> Color {
+        let words = arguments.iter().map(|word| word.to_str().unwrap_or_default());
+        let mut words = words.take_while(|word| *word != "--");
+        while let Some(word) = words.next() {
+            let value = match word.strip_prefix("--color") {
+                Some("") => words.next(),
+                Some(rest) => rest.strip_prefix('='),
+                None => None,
+            };
+            if let Some(color) = value.and_then(|it| ColorWhen::from_str(it, false).ok()) {
+                return Color { color };
+            }
+        }
+        Color { color: ColorWhen::Auto }
+    }
+
     /// Settles the question for all that is printed.
     pub(crate) fn write_global(&self) {
         match self.color {

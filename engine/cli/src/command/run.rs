@@ -25,7 +25,8 @@ use self::report::Printed;
 use crate::{
     arguments::{
         CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, RunEnded,
-        ScoringArguments, Unmatched, completing, parse_config, reports_again, run_id, split_named,
+        ScoringArguments, Unmatched, completing, parse_config, reports_again, run_id, seed,
+        split_named,
     },
     bundled,
     failure::{Exit, Failure},
@@ -90,7 +91,7 @@ pub(crate) struct Run {
     resume: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
-    #[arg(long, value_name = "SEED", help_heading = "Run")]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = "Run")]
     seed: Option<String>,
 
     /// Copy scores that an earlier run in the database already has (same component, configuration, limits and input)

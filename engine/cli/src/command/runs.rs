@@ -6,7 +6,7 @@ use scorebox::store::{RunState, Store};
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, no_runs},
+    arguments::Database,
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
@@ -56,14 +56,16 @@ impl Runs {
         drop(waiting);
         let more = listed.len() > most;
         listed.truncate(most);
-        if listed.is_empty() {
-            return Err(no_runs(&self.database.path));
-        }
         output::stdout(|out| match self.format {
+            Format::Table if listed.is_empty() => Ok(()),
             Format::Table => write!(out, "{}", table(&listed)),
             format => output::list(out, format == Format::Jsonl, &listed),
         })?;
         if self.format == Format::Table {
+            if listed.is_empty() {
+                words::say("no runs; `scorebox run` stores one");
+                return Ok(Exit::Done);
+            }
             if more {
                 words::say(&format!("the newest {most} runs; all: --limit 0"));
             }

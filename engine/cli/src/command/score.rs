@@ -1,11 +1,8 @@
 //! `scorebox score`: one scorer on one case, and its result. Stores nothing.
 
-use std::time::Duration;
-
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInput,
-    row::Answer,
     sandbox::{Anatomy, Grant, LoadedScorer, Outcome, Sandbox},
 };
 
@@ -14,8 +11,8 @@ use crate::{
     arguments::{CaseArguments, OneJudgeArguments, ScorerArguments},
     failure::{Exit, Failure},
     judge_waiting,
-    output::{self, Format},
-    report::{self, Align, Table},
+    output::Format,
+    report,
     setup::{self, SandboxArguments},
     words,
 };
@@ -70,13 +67,7 @@ impl Score {
         })?;
         let answered = Answered::new(outcome);
         let scorer_id = &self.scorer.scorer;
-        match self.format {
-            Format::Table => {
-                let table = table(scorer_id, &answered.answer);
-                output::stdout(|out| output::table(out, table))?;
-            }
-            format => answered.write_json(scorer_id, format == Format::Jsonl)?,
-        }
+        answered.write(scorer_id, self.format)?;
         let calls = &answered.answer.calls;
         if let Some(words) = report::judge::of_one_score(scorer_id, calls, &judges.counts()) {
             words::say(&words);
@@ -108,28 +99,4 @@ impl Score {
         }
         self.judge.give(loaded?)
     }
-}
-
-fn table(scorer_id: &str, answer: &Answer) -> Table {
-    let mut table = Table::new(&[
-        ("scorer", Align::Left),
-        ("status", Align::Left),
-        ("score", Align::Right),
-        ("fuel", Align::Right),
-        ("time", Align::Right),
-        ("reason", Align::Left),
-    ]);
-    table.row([
-        output::cell(scorer_id, 64),
-        answer.status.as_str().to_owned(),
-        answer.score.map_or_else(|| "-".into(), report::score),
-        answer.fuel.map_or_else(|| "-".into(), report::count),
-        answer.duration_ms.map_or_else(|| "-".into(), |ms| report::duration(milliseconds(ms))),
-        output::last_cell(answer.reason.as_deref().unwrap_or_default()),
-    ]);
-    table
-}
-
-fn milliseconds(milliseconds: f64) -> Duration {
-    Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default()
 }

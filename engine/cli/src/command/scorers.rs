@@ -18,7 +18,7 @@ use crate::{
     answered::Answered,
     arguments::completing,
     failure::{Exit, Failure},
-    output::{self, Out},
+    output::{self, Format, Out},
     report::{self, Align, ConfigKey, Table, config_keys, reads},
     setup::{self, SandboxArguments},
     waiting::{COMPILING, Waiting},
@@ -46,9 +46,9 @@ pub(crate) struct Scorers {
     #[arg(long, requires = "name", help_heading = "Output")]
     example: bool,
 
-    /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
-    format: ScorersFormat,
+    /// How to print it [default: table; of an example json]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    format: Option<ScorersFormat>,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -63,7 +63,7 @@ enum ScorersFormat {
     Json,
     /// One JSON document on each line.
     Jsonl,
-    /// A page with all of them in full.
+    /// A page with all of them in full, or the section of one.
     Markdown,
 }
 
@@ -98,8 +98,8 @@ impl Scorers {
         let sandbox = || self.sandbox.open(1, Capabilities::none());
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
-            let sandbox = sandbox()?;
-            return runtime.block_on(score_example(name, &registry.get(name)?, &sandbox));
+            let (format, sandbox) = (self.example_format()?, sandbox()?);
+            return runtime.block_on(score_example(name, &registry.get(name)?, &sandbox, format));
         }
         let names: Vec<&str> = match &self.name {
             Some(name) => vec![registry.listing(name).map(|_| name.as_str())?],
@@ -123,13 +123,16 @@ impl Scorers {
                 }
             }
         }
-        match (self.format, entries.as_slice()) {
+        match (self.format.unwrap_or(ScorersFormat::Table), entries.as_slice()) {
             (ScorersFormat::Table, [entry]) if self.name.is_some() => {
                 let (source, sandbox) = (registry.get(&entry.scorer_id)?, sandbox()?);
                 let shown = runtime.block_on(example_of(entry, &source, &sandbox))?;
                 output::stdout(|out| entry.write(out, shown.as_ref()))?;
             }
             (ScorersFormat::Table, _) => output::stdout(|out| output::table(out, table(&entries)))?,
+            (ScorersFormat::Markdown, [entry]) if self.name.is_some() => {
+                output::stdout(|out| page::section(out, entry))?;
+            }
             (ScorersFormat::Markdown, _) => output::stdout(|out| page::write(out, &entries))?,
             (ScorersFormat::Json, [entry]) if self.name.is_some() => {
                 output::stdout(|out| output::json(out, entry))?;
@@ -140,6 +143,19 @@ impl Scorers {
             }
         }
         Ok(Exit::Done)
+    }
+
+    /// How the score of an example is printed.
+    fn example_format(&self) -> Result<Format, Failure> {
+        match self.format {
+            Some(ScorersFormat::Table) => Ok(Format::Table),
+            Some(ScorersFormat::Json) | None => Ok(Format::Json),
+            Some(ScorersFormat::Jsonl) => Ok(Format::Jsonl),
+            Some(ScorersFormat::Markdown) => {
+                Err(Failure::new("the score of an example is not printed in Markdown")
+                    .hint("with --example, use --format json, jsonl or table; without it, the scorer's section has the example"))
+            }
+        }
     }
 }
 
@@ -262,6 +278,7 @@ async fn score_example(
     name: &str,
     source: &ScorerSource,
     sandbox: &Sandbox,
+    format: Format,
 ) -> Result<Exit, Failure> {
     let anatomy = Anatomy::read(source.component.bytes()?)?;
     let text = anatomy.example.ok_or_else(|| {
@@ -274,7 +291,7 @@ async fn score_example(
     let example = Example::parse(&text).map_err(Failure::new)?;
     let outcome = outcome_of(&example, source, sandbox).await?;
     let answered = Answered::new(outcome);
-    answered.write_json(name, false)?;
+    answered.write(name, format)?;
     if let Some(exit) = answered.say_error() {
         return Ok(exit);
     }

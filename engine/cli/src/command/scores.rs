@@ -9,6 +9,7 @@ use scorebox::{
     store::{RunRecord, ScoreFilter, ScoreRecord, ScorerRecord, Store},
     verdict::{Policy, Standing},
 };
+use serde::Serialize;
 
 use crate::{
     arguments::{Database, completing, must_be_there, number},
@@ -102,7 +103,8 @@ impl Scores {
         let rows = Rows { store, filter, skip: self.skip, left: shown };
         Page::new(self.format, 0, shown, &standings.columns()).print(|page, out| {
             rows.for_each(|record| {
-                Ok(page.add(out, &record, || {
+                let listed = Listed { record: &record, standing: standings.of_row(&record.row) };
+                Ok(page.add(out, &listed, || {
                     error_kinds.extend(error_kind(&record.row));
                     standings.cells(&record.row)
                 })?)
@@ -124,6 +126,16 @@ impl Scores {
         summaries::said_errors(&summaries, record.state).for_each(|it| words::warn(&it));
         Ok(())
     }
+}
+
+/// A row as it is listed: what is stored, and what it counts as.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    #[serde(flatten)]
+    record: &'a ScoreRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<Standing>,
 }
 
 /// The rows that are asked for, some at once.
@@ -233,21 +245,29 @@ impl Standings {
         decisive.iter().map(report::verdict::decisive).collect::<Vec<_>>().join("; ")
     }
 
+    /// What the row counts as in its case's verdict; `None` if it has nothing that could hold.
+    fn of_row(&self, row: &Row) -> Option<Standing> {
+        let policy = self.policies.get(&row.scorer_id)?;
+        match (row.answer.status, row.answer.score) {
+            (Status::Scored, Some(score)) => {
+                Some(policy.standing(score, &row.answer.assertions().unwrap_or_default()))
+            }
+            (Status::Error, _) if policy.needs_a_score() => Some(Standing::Errored),
+            _ => None,
+        }
+    }
+
     /// What the row means for its case: `-` where its scorer decides nothing about it.
     fn word(&self, row: &Row) -> &'static str {
-        let Some(policy) = self.policies.get(&row.scorer_id) else { return "-" };
-        let Answer { status, score, .. } = &row.answer;
-        match (status, score) {
-            (Status::Scored, Some(score)) => {
-                let assertions = row.answer.assertions().unwrap_or_default();
-                match policy.standing(*score, &assertions) {
-                    Standing::Holds if policy.threshold().is_some() => "passed",
-                    Standing::Holds => "-",
-                    other => other.as_str(),
-                }
+        let has_threshold = |policy: &Policy| policy.threshold().is_some();
+        match self.of_row(row) {
+            Some(Standing::Holds)
+                if self.policies.get(&row.scorer_id).is_some_and(has_threshold) =>
+            {
+                "passed"
             }
-            (Status::Error, _) if policy.needs_a_score() => Standing::Errored.as_str(),
-            _ => "-",
+            None | Some(Standing::Holds) => "-",
+            Some(other) => other.as_str(),
         }
     }
 }

@@ -8,7 +8,7 @@ use scorebox_shards::{BatchScorer, Columns, Input, Plan, ShardError, ShardFile, 
 use tokio::sync::mpsc;
 
 use crate::{
-    arguments::{JobArguments, LockedArguments, WorkspaceArguments, run_id},
+    arguments::{JobArguments, LockedArguments, WorkspaceArguments, run_id, seed},
     failure::{Exit, Failure},
     locked,
     report::{counted, printable},
@@ -48,7 +48,7 @@ pub(crate) struct Shard {
     run_id: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
-    #[arg(long, value_name = "SEED", help_heading = "Run")]
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = "Run")]
     seed: Option<String>,
 
     /// Print nothing but errors

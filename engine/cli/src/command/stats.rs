@@ -85,7 +85,9 @@ impl Stats {
         let decided = self.decided(&store, &filter)?;
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
-        self.print(&aggregates, &summaries, run.as_ref().map(|run| run.state))?;
+        let state = run.as_ref().map(|run| run.state);
+        let verdict = decided.as_ref().map(|(decided, _)| decided);
+        self.print(&aggregates, &summaries, state, verdict)?;
         match &run {
             Some(run) => report::not_whole(run).iter().for_each(|line| words::warn(line)),
             None => warn_of_runs(&store)?,
@@ -117,6 +119,7 @@ impl Stats {
         aggregates: &[Aggregate],
         summaries: &[SummaryRecord],
         state: Option<RunState>,
+        verdict: Option<&DecidedRun>,
     ) -> Result<(), Failure> {
         output::stdout(|out| match self.format {
             Format::Table => {
@@ -125,8 +128,8 @@ impl Stats {
                 summaries.iter().try_for_each(|it| write!(out, "\n{}", summaries::said(it, state)))
             }
             format => {
-                let with_summary = |aggregate| OfScorer::new(aggregate, summaries, state);
-                let scorers: Vec<_> = aggregates.iter().map(with_summary).collect();
+                let with_run = |aggregate| OfScorer::new(aggregate, summaries, state, verdict);
+                let scorers: Vec<_> = aggregates.iter().map(with_run).collect();
                 output::list(out, format == Format::Jsonl, &scorers)
             }
         })
@@ -170,8 +173,8 @@ impl Stats {
     }
 }
 
-/// The figures of a scorer as JSON, with its summary of the run and how far the run has come, unless they are of
-/// several runs.
+/// The figures of a scorer as JSON, with its summary of the run, how far the run has come and the run's verdict, unless
+/// they are of several runs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OfScorer<'a> {
@@ -183,6 +186,9 @@ struct OfScorer<'a> {
     summary: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary_error: Option<AnswerError>,
+    /// That of all cases, in which this scorer alone is listed: the others have theirs beside their own figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<DecidedRun>,
 }
 
 impl<'a> OfScorer<'a> {
@@ -190,13 +196,19 @@ impl<'a> OfScorer<'a> {
         aggregate: &'a Aggregate,
         summaries: &'a [SummaryRecord],
         state: Option<RunState>,
+        verdict: Option<&DecidedRun>,
     ) -> OfScorer<'a> {
         let of_it = summaries.iter().find(|it| it.scorer_id == aggregate.scorer_id);
+        let mut verdict = verdict.cloned();
+        if let Some(DecidedRun { scorers, .. }) = &mut verdict {
+            scorers.retain(|it| it.scorer_id == aggregate.scorer_id);
+        }
         OfScorer {
             aggregate,
             state,
             summary: of_it.and_then(summaries::summary),
             summary_error: of_it.and_then(summaries::error),
+            verdict,
         }
     }
 }

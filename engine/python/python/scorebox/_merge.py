@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import _scorebox
 from ._run import names
 from ._suite import Suite
-from ._tables import dictionary, text
+from ._tables import dictionary, seed_of
 
 
 class Merged(NamedTuple):
@@ -115,7 +115,7 @@ def merge(
         native,
         run_id,
         replace,
-        text("seed", seed),
+        seed_of(seed),
         expect_shards,
         strict=strict,
         fail_below=list(dictionary("fail_below", fail_below, 'such as fail_below={"rouge": 0.5}').items()),

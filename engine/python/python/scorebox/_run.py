@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from . import _scorebox
 from ._errors import ScoreboxError
 from ._suite import Suite
-from ._tables import dictionary, text
+from ._tables import dictionary, seed_of
 
 #: How often the progress is shown, in seconds.
 _SHOW = 0.2
@@ -151,7 +151,7 @@ def run(
         max_errors=max_errors,
         allow_idle=names(allow_idle),
         allow_errors=allow_errors,
-        seed=text("seed", seed),
+        seed=seed_of(seed),
     )
     try:
         while not running.wait(_SHOW):

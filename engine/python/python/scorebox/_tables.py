@@ -37,6 +37,15 @@ def text(name: str, passed: Any) -> str | None:
     return passed
 
 
+def seed_of(passed: Any) -> str | None:
+    """The seed of sampling, if there is one; an empty one would give runs that were each to have their own the same cases."""
+    seed = text("seed", passed)
+    if seed == "":
+        message = "`seed` has at least one character; an empty one often comes from a variable without a value"
+        raise ScoreboxError("invalid-argument", message, "set the variable, or leave `seed` out")
+    return seed
+
+
 def at_once(jobs: int | None) -> int | None:
     """How many scores are computed at once."""
     if jobs is not None and jobs < 1:

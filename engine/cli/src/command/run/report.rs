@@ -56,30 +56,34 @@ pub(super) fn progress_bar(control: Arc<Control>, judges: Judges) -> Bar {
 }
 
 fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant) {
-    let progress = control.progress();
-    let style = match progress.bytes_total.filter(|_| !control.is_ending()) {
-        Some(total) => {
-            let done = bytes_done(&progress).min(total);
-            bar.set_length(total);
-            bar.set_position(done);
-            match done {
-                0 => "{bar:30} {percent:>3}% {msg}",
-                _ => "{bar:30} {percent:>3}%, {eta} left; {msg}",
-            }
-        }
-        None => "{spinner} {msg}",
-    };
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
-    let elapsed = started.elapsed();
+    let (progress, elapsed) = (control.progress(), started.elapsed());
+    let total = progress.bytes_total.filter(|_| !control.is_ending());
+    let place = total.map(|total| (bytes_done(&progress).min(total), total));
     let asking = report::judge::asking(&judges.counts(), elapsed);
     let asking = asking.map(|words| format!("; {words}")).unwrap_or_default();
     let ending = match control.is_ending() {
         true => "; checking what is stored, and its root",
         false => "",
     };
-    bar.set_message(format!("{}{asking}{ending}", how_far(&progress, elapsed)));
+    show(bar, place, format!("{}{asking}{ending}", how_far(&progress, elapsed)));
+}
+
+/// Draws how much of how much is done, if that is known, and the words.
+fn show(bar: &ProgressBar, place: Option<(u64, u64)>, words: String) {
+    let style = match place {
+        Some((0, _)) => "{bar:30} {percent:>3}% {msg}",
+        Some(_) => "{bar:30} {percent:>3}%, {eta} left; {msg}",
+        None => "{spinner} {msg}",
+    };
+    // First, because everything else that is set is drawn at once.
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    bar.set_message(words);
+    if let Some((done, total)) = place {
+        bar.set_length(total);
+        bar.set_position(done);
+    }
     bar.tick();
 }
 
@@ -313,7 +317,60 @@ fn say_bad_cases(run: &RunReport) {
 
 #[cfg(test)]
 mod tests {
+    use std::{io, sync::Mutex};
+
+    use indicatif::TermLike;
+
     use super::*;
+
+    /// A terminal that keeps what is written to it.
+    #[derive(Clone, Debug, Default)]
+    struct Written(Arc<Mutex<Vec<String>>>);
+
+    impl TermLike for Written {
+        fn width(&self) -> u16 {
+            100
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push(text.trim_end().to_owned());
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_progress_bar_looks_the_same_from_its_first_frame_on() {
+        let terminal = Written::default();
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let bar = ProgressBar::with_draw_target(None, target);
+        show(&bar, Some((0, 100)), "0 cases".to_owned());
+        show(&bar, Some((50, 100)), "5 cases".to_owned());
+        let drawn = terminal.0.lock().unwrap();
+        let frames: Vec<&String> = drawn.iter().filter(|text| !text.is_empty()).collect();
+        assert_eq!(*frames[0], format!("{}   0% 0 cases", "░".repeat(30)));
+        assert!(frames.iter().all(|frame| frame.contains('%') && frame.ends_with(" cases")));
+        assert!(frames.last().unwrap().contains(" 50%, "), "{frames:?}");
+    }
 
     #[test]
     fn the_progress_bar_shows_what_is_done_and_not_what_is_read() {

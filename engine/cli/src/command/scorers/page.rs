@@ -20,11 +20,15 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
         let Entry { scorer_id, reads_keys, .. } = entry;
         writeln!(out, "| [`{scorer_id}`](#{scorer_id}) | {reads_keys} | {} |", cell(entry.gist()))?;
     }
-    entries.iter().try_for_each(|entry| section(out, entry))
+    entries.iter().try_for_each(|entry| {
+        writeln!(out)?;
+        section(out, entry)
+    })
 }
 
-fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
-    writeln!(out, "\n## {}\n", entry.scorer_id)?;
+/// The section of one scorer.
+pub(super) fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
+    writeln!(out, "## {}\n", entry.scorer_id)?;
     writeln!(out, "{}\n", report::printable(&entry.description))?;
     writeln!(out, "Scale: {}. Severity: {}.", entry.scale_words, entry.severity_words)?;
     let keys = entry.config_keys();
