@@ -263,7 +263,9 @@ fn warnings(
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {
-    let completing = CompleteEnv::with_factory(Arguments::command).var(completing::VARIABLE);
+    let completing = CompleteEnv::with_factory(Arguments::command)
+        .var(completing::VARIABLE)
+        .shells(completing::shells());
     match completing.try_complete(arguments.iter().cloned(), env::current_dir().ok().as_deref()) {
         Ok(true) => return Exit::Done,
         Ok(false) => {}

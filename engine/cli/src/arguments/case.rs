@@ -13,7 +13,7 @@ use scorebox::{
 };
 use serde_json::value::RawValue;
 
-use super::{WorkspaceArguments, read_if_file};
+use super::{WorkspaceArguments, completing, read_if_file};
 use crate::{failure::Failure, input};
 
 /// One case, on the command line.
@@ -58,7 +58,8 @@ fn kebab_case(name: &str) -> String {
 }
 
 fn part_argument(key: Key, option: &'static str) -> Arg {
-    let argument = Arg::new(key.name()).long(option).conflicts_with("file");
+    let argument =
+        Arg::new(key.name()).long(option).conflicts_with("file").add(completing::text_or_file());
     match key {
         Key::LatencyMs => argument.value_name("MS").help(key.meaning()),
         Key::Output => argument

@@ -66,7 +66,7 @@ pub(crate) struct Run {
     target: Option<String>,
 
     /// A scorer's configuration: a JSON object, or @FILE
-    #[arg(long, value_name = "NAME=JSON", add = completing::suite_entries(), help_heading = "Scorers")]
+    #[arg(long, value_name = "NAME=JSON", add = completing::configurations(), help_heading = "Scorers")]
     config: Vec<String>,
 
     /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the
