@@ -71,6 +71,38 @@ fn a_whole_case_comes_from_a_file_or_from_standard_input() {
 }
 
 #[test]
+fn mistakes_of_a_case_are_reported_where_they_are() {
+    let folder = Folder::new();
+    folder.write("bad.json", "{\"id\": \"a\",\n\"output\" 1}");
+    folder.write("several.jsonl", "{\"output\": 1}\n{\"output\": 2}\n");
+    let refused = folder.sh(
+        "scorebox score exact-match --case bad.json; scorebox score exact-match --case several.jsonl; \
+         echo '{\"x\": 1}' | scorebox inspect exact-match --case -",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: bad.json:2:10: not valid JSON: expected `:`
+    error: several.jsonl:2:1: not valid JSON: trailing characters
+    hint: one case is scored here; `scorebox run` scores all of a file
+    error: <stdin>:1: no `output`; found the keys `x`
+    hint: a case has it as `output`, at its top
+    ");
+}
+
+#[test]
+fn a_part_of_a_case_can_come_from_standard_input_and_nothing_else_then() {
+    let folder = Folder::new();
+    let score = "scorebox score exact-match --output @-";
+    let scored = folder.sh(&format!("echo '\"Paris\"' | {score} --ground-truth '\"Paris\"'"));
+    assert_eq!(scored.exits_with(0).json()["score"], 1.0);
+    assert_snapshot!(folder.sh(&format!("echo 1 | {score} --ground-truth @-")), @"
+    [stderr]
+    error: standard input is named more than once, and can be read only once
+    hint: name `-` once
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn a_part_of_a_case_can_be_in_a_file() {
     let folder = Folder::new();
     folder.write("answer.json", "\"Paris\"");
