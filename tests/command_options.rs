@@ -30,6 +30,40 @@ fn a_configuration_is_said_once_and_so_is_each_of_its_keys() {
 }
 
 #[test]
+fn a_number_that_is_none_is_refused_with_what_one_is() {
+    let folder = Folder::new();
+    let refused = folder.sh(
+        "scorebox score length --output 1 --fuel 1e6; scorebox runs --limit 99999999999999999999",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: invalid value '1e6' for '--fuel <N>'
+
+      tip: this is a whole number of 0 or more, written in digits alone: 1000000
+
+    For more information, try '--help'.
+    error: invalid value '99999999999999999999' for '--limit <N>'
+
+      tip: the number is too large
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_run_has_reports_in_place_of_an_output() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --output run.json"), @"
+    [stderr]
+    error: unexpected argument '--output' found
+
+      tip: `--report FORMAT=FILE` writes a report; the summary goes to standard output
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn an_option_that_no_scorer_needs_is_pointed_out() {
     let folder = Folder::new();
     folder.write("cases.jsonl", "{\"output\": 1, \"groundTruth\": 1}\n");

@@ -36,7 +36,9 @@ fn an_option_takes_a_negative_number() {
     ");
     assert_snapshot!(folder.sh("scorebox scores --limit -1"), @"
     [stderr]
-    error: invalid value '-1' for '--limit <N>': invalid digit found in string
+    error: invalid value '-1' for '--limit <N>'
+
+      tip: this is a whole number of 0 or more, written in digits alone: 1000000
 
     For more information, try '--help'.
     [exit code 2]

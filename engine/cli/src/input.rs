@@ -51,7 +51,8 @@ pub(crate) fn typed_input() -> bool {
     typed
 }
 
-fn unreadable(path: &Path, error: InputFileError) -> Failure {
+/// Why a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: InputFileError) -> Failure {
     let message = format!("cannot read `{}`: {error}", path.display());
     Failure { message, ..Failure::from(error) }
 }

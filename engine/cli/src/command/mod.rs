@@ -51,7 +51,10 @@ use clap::{
     builder::{OsStr, Resettable},
 };
 
-use crate::failure::{Exit, Failure};
+use crate::{
+    failure::{Exit, Failure},
+    usage,
+};
 
 /// Runs anyone's scorer on anyone's evaluation data, safely: each score in its own WebAssembly
 /// sandbox.
@@ -87,7 +90,9 @@ impl Arguments {
         typed: impl IntoIterator<Item = OsString>,
     ) -> Result<Arguments, clap::Error> {
         let mut command = with_environment(with_negative_numbers(Arguments::command()));
-        let matches = command.try_get_matches_from_mut(typed)?;
+        let matches = command
+            .try_get_matches_from_mut(typed)
+            .map_err(|error| usage::explained(error, &command))?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }

@@ -355,8 +355,12 @@ impl Run {
         }
     }
 
-    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases.
+    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases, and so is YAML.
     fn no_suite(&self, error: SuiteError) -> Failure {
+        let yaml = self.files.iter().find_map(|path| setup::not_yaml(path));
+        if let (SuiteError::NoScorers, Some(failure)) = (&error, yaml) {
+            return failure;
+        }
         let json = self.files.iter().find(|path| path.extension().is_some_and(|it| it == "json"));
         match (error, json) {
             (SuiteError::NoScorers, Some(file)) => Failure::new(SuiteError::NoScorers.to_string())
