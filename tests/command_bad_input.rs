@@ -218,7 +218,60 @@ fn two_scorers_with_one_name_are_refused() {
     [exit code 2]
     ");
     let output = suite("[scorers.a]\nuse = \"contains\"\n[scorers.a]\nuse = \"contains\"\n");
-    assert!(output.contains("error: suite.toml:3:10: duplicate key"), "{output}");
+    assert!(output.contains("error: suite.toml:3:10: duplicate key `a`"), "{output}");
+    assert_eq!(output.matches("duplicate key").count(), 1, "{output}");
+}
+
+#[test]
+fn what_is_not_a_suite_is_refused_for_what_it_is() {
+    let folder = Folder::new();
+    folder.write("suite.yaml", "scorers: []\n");
+    let refused = folder.sh(
+        "scorebox run suite.yaml answers.jsonl; scorebox run --suite - answers.jsonl; scorebox live -",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: `suite.yaml` is YAML, and a suite is TOML or JSON
+    hint: `scorebox migrate suite.yaml` makes a suite of a configuration of promptfoo
+    error: a suite cannot come from standard input
+    hint: name a file: relative paths in a suite start at its folder; a file called `-` is `./-`
+    error: a suite cannot come from standard input
+    hint: name a file: relative paths in a suite start at its folder; a file called `-` is `./-`
+    ");
+}
+
+#[test]
+fn standard_input_that_is_not_json_lines_is_to_be_a_file() {
+    let folder = Folder::new();
+    let table = folder.sh("printf 'output,groundTruth\n1,1\n' | scorebox run - -s exact-match -q");
+    assert!(
+        table.stderr.starts_with(
+            "error: <stdin>:1:1: not valid JSON: expected value\n\
+             hint: standard input is JSON Lines: save another format, such as CSV, to a file, and name that\n"
+        ),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_file_in_a_folder_that_is_missing_is_refused_with_what_to_do() {
+    let folder = Folder::new();
+    let run = "scorebox run suite.toml answers.jsonl";
+    let refused = folder.sh(&format!(
+        "scorebox calls --import none.jsonl; scorebox merge none.parquet -o x.parquet; scorebox bundle suite.toml -o no/x.tar; \
+         {run} --report junit='no where/x.xml'; {run} --events no/x"
+    ));
+    assert_snapshot!(refused.stderr, @"
+    error: cannot read `none.jsonl`: no such file
+    hint: a relative path starts at the folder where the command was started
+    error: `none.parquet`: no such file or folder
+    hint: a relative path starts at the folder where the command was started
+    error: cannot write `no/x.tar`: there is no folder `no`
+    hint: make it first: mkdir -p no
+    error: cannot write the report to `no where/x.xml`: there is no folder `no where`
+    hint: make it first: mkdir -p 'no where'
+    error: cannot write the events to `no/x`: there is no folder `no`
+    hint: make it first: mkdir -p no
+    ");
 }
 
 #[test]

@@ -7,6 +7,18 @@ use insta::assert_snapshot;
 use crate::fixture::Folder;
 
 #[test]
+fn a_folder_with_a_script_is_built_by_the_script() {
+    let folder = Folder::new();
+    folder.sh("scorebox new good --lang javascript").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox build good"), @"
+    [stderr]
+    error: `good` is not a scorer in a language that is known here
+    hint: name the script in it: scorebox build good/good.js
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn a_folder_that_is_not_a_crate_is_not_built() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox build"), @"

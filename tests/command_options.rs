@@ -30,6 +30,57 @@ fn a_configuration_is_said_once_and_so_is_each_of_its_keys() {
 }
 
 #[test]
+fn a_number_that_is_none_is_refused_with_what_one_is() {
+    let folder = Folder::new();
+    let refused = folder.sh(
+        "scorebox score length --output 1 --fuel 1e6; scorebox runs --limit 99999999999999999999",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: invalid value '1e6' for '--fuel <N>'
+
+      tip: this is a whole number of 0 or more, written in digits alone: 1000000
+
+    For more information, try '--help'.
+    error: invalid value '99999999999999999999' for '--limit <N>'
+
+      tip: the number is too large
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_run_has_reports_in_place_of_an_output() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --output run.json"), @"
+    [stderr]
+    error: unexpected argument '--output' found
+
+      tip: `--report FORMAT=FILE` writes a report; the summary goes to standard output
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn an_option_that_no_scorer_needs_is_pointed_out() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"output\": 1, \"groundTruth\": 1}\n");
+    let options = "--workspace . --judge-model m --judge-budget calls=1 --judge-cache only --grant right=judge";
+    let run = folder.sh(&format!("scorebox run cases.jsonl -s right=exact-match -q {options}"));
+    let warnings = run.stderr.lines().filter(|line| line.starts_with("warning"));
+    assert_snapshot!(warnings.collect::<Vec<_>>().join("\n"), @"
+    warning: --workspace has no effect: no scorer reads the files of a case
+    warning: --judge-model has no effect: no scorer asks a judge
+    warning: --judge-budget has no effect: no scorer asks a judge
+    warning: --judge-cache has no effect: no scorer asks a judge
+    warning: --grant right=judge has no effect: the scorer does not import what it gives
+    ");
+    run.exits_with(0);
+}
+
+#[test]
 fn without_fuel_nothing_is_scored_and_that_is_said_at_once() {
     let folder = Folder::new();
     let refused = folder.sh("scorebox score length --output 1 --config '{\"max\": 1}' --fuel 0; \

@@ -1,5 +1,5 @@
 //! What is read of stored scores and of scorers: `scores`, `stats`, `scorers`, `inspect`,
-//! `completions`, and how their output behaves in pipes.
+//! and how their output behaves in pipes.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -497,48 +497,6 @@ fn a_component_that_cannot_be_loaded_is_inspected_as_far_as_it_can_be() {
     assert_snapshot!(output.stderr, @"
     error: scorer `latency`: invalid-config: `targetMs` is required
     ");
-}
-
-#[test]
-fn completions_are_a_script_of_each_shell_that_asks_scorebox() {
-    let folder = Folder::new();
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = folder.sh(&format!("scorebox completions {shell}")).exits_with(0).stdout;
-        assert!(script.contains("SCOREBOX_COMPLETE"), "{shell}");
-    }
-    folder
-        .sh("scorebox completions bash > s && bash -c '. ./s && complete -p scorebox'")
-        .exits_with(0);
-}
-
-/// What bash is offered for the last of these words.
-fn completed(folder: &Folder, words: &[&str]) -> Vec<String> {
-    let index = words.len() - 1;
-    let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    let line = format!(
-        "SCOREBOX_COMPLETE=bash _CLAP_COMPLETE_INDEX={index} _CLAP_IFS='\n' scorebox -- {}",
-        words.join(" ")
-    );
-    let output = folder.sh(&line).exits_with(0);
-    output.stdout.lines().map(|line| line.trim_end().to_owned()).collect()
-}
-
-#[test]
-fn completions_know_scorers_runs_and_the_entries_of_the_suite() {
-    let folder = with_a_run();
-    let offered = |words: &[&str]| completed(&folder, words);
-    assert_eq!(offered(&["scorebox", "score", "levensh"]), ["levenshtein"]);
-    assert_eq!(offered(&["scorebox", "run", "-s", "./mis"]), ["./misbehave.wasm"]);
-    assert_eq!(offered(&["scorebox", "run", "-s", "mine=late"]), ["mine=latency"]);
-    assert_eq!(offered(&["scorebox", "scores", "r"]), ["r"]);
-    assert_eq!(offered(&["scorebox", "rm", ""])[0], "r");
-    assert_eq!(offered(&["scorebox", "scores", "--scorer", ""]), ["latency", "bad"]);
-    let grants = offered(&["scorebox", "run", "suite.toml", "-s", "bleu", "--grant", "bl"]);
-    assert_eq!(grants, ["bleu=wasi", "bleu=workspace", "bleu=judge"]);
-    let entries = offered(&["scorebox", "run", "suite.toml", "--config", "mar"]);
-    assert_eq!(entries, ["marked="]);
-    assert_eq!(offered(&["scorebox", "scores", "--db", "none.db", "r"]), [""; 0]);
-    assert_eq!(offered(&["scorebox", "scorers", "--se"]), ["--search"]);
 }
 
 #[test]

@@ -36,7 +36,9 @@ fn an_option_takes_a_negative_number() {
     ");
     assert_snapshot!(folder.sh("scorebox scores --limit -1"), @"
     [stderr]
-    error: invalid value '-1' for '--limit <N>': invalid digit found in string
+    error: invalid value '-1' for '--limit <N>'
+
+      tip: this is a whole number of 0 or more, written in digits alone: 1000000
 
     For more information, try '--help'.
     [exit code 2]
@@ -68,6 +70,38 @@ fn a_whole_case_comes_from_a_file_or_from_standard_input() {
     for output in [from_file, from_stdin] {
         assert_eq!(output.json()["score"], 1.0);
     }
+}
+
+#[test]
+fn mistakes_of_a_case_are_reported_where_they_are() {
+    let folder = Folder::new();
+    folder.write("bad.json", "{\"id\": \"a\",\n\"output\" 1}");
+    folder.write("several.jsonl", "{\"output\": 1}\n{\"output\": 2}\n");
+    let refused = folder.sh(
+        "scorebox score exact-match --case bad.json; scorebox score exact-match --case several.jsonl; \
+         echo '{\"x\": 1}' | scorebox inspect exact-match --case -",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: bad.json:2:10: not valid JSON: expected `:`
+    error: several.jsonl:2:1: not valid JSON: trailing characters
+    hint: one case is scored here; `scorebox run` scores all of a file
+    error: <stdin>:1: no `output`; found the keys `x`
+    hint: a case has it as `output`, at its top
+    ");
+}
+
+#[test]
+fn a_part_of_a_case_can_come_from_standard_input_and_nothing_else_then() {
+    let folder = Folder::new();
+    let score = "scorebox score exact-match --output @-";
+    let scored = folder.sh(&format!("echo '\"Paris\"' | {score} --ground-truth '\"Paris\"'"));
+    assert_eq!(scored.exits_with(0).json()["score"], 1.0);
+    assert_snapshot!(folder.sh(&format!("echo 1 | {score} --ground-truth @-")), @"
+    [stderr]
+    error: standard input is named more than once, and can be read only once
+    hint: name `-` once
+    [exit code 2]
+    ");
 }
 
 #[test]

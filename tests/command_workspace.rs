@@ -65,6 +65,16 @@ fn one_case_is_scored_with_the_files_of_a_folder() {
 }
 
 #[test]
+fn a_folder_is_not_read_for_a_scorer_that_reads_no_files() {
+    let folder = with_files();
+    fs::File::create(folder.path("work/core")).unwrap().set_len(65 << 20).unwrap();
+    let score =
+        folder.sh("scorebox score exact-match --output 1 --ground-truth 1 --workspace work");
+    assert_snapshot!(score.stderr, @"warning: --workspace has no effect: no scorer reads the files of a case");
+    assert_eq!(score.exits_with(0).json()["score"], 1.0);
+}
+
+#[test]
 fn files_are_refused_without_the_grant_and_without_a_folder() {
     let folder = with_files();
     assert_snapshot!(folder.sh("scorebox run cases.jsonl -s ./reader.wasm -q --workspace work"), @r#"

@@ -38,6 +38,8 @@ mod command_compare;
 mod command_compare_unlike;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
+/// `scorebox completions`: what shells are offered, in a real bash.
+mod command_completions;
 /// Files of other tools as cases: `convert`, and `run` over them.
 mod command_convert;
 mod command_convert_refused;
@@ -93,7 +95,7 @@ mod command_publish;
 mod command_python;
 /// Python scripts that ask a judge.
 mod command_python_judges;
-/// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
+/// `scorebox scores`, `stats`, `scorers`, `inspect`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.
 mod command_remove;

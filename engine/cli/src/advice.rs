@@ -182,6 +182,9 @@ fn write(form: Form) -> Option<&'static str> {
         Form::Cases => {
             "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
         }
+        Form::CasesOnStandardInput => {
+            "standard input is JSON Lines: save another format, such as CSV, to a file, and name that"
+        }
         Form::LineEnds => "a case is one line: check that the file has line ends",
         Form::LessDeep => "scorers do not parse deeper nesting; put the inner part into a string",
         Form::NullForNan => "JSON has no NaN and no Infinity; write `null`",

@@ -3,9 +3,13 @@
 use std::{
     io::{self, IsTerminal as _},
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
-use scorebox::input_file::{self, InputFileError};
+use scorebox::{
+    case::SourceError,
+    input_file::{self, InputFileError},
+};
 
 use crate::{failure::Failure, waiting::Waiting, words};
 
@@ -19,6 +23,7 @@ pub(crate) fn read_file_or_stdin(path: &Path, max_bytes: u64) -> Result<String, 
     if path != Path::new("-") {
         return read_file(path, max_bytes);
     }
+    take_stdin()?;
     // Nothing is drawn over what a user types.
     let _waiting = match typed_input() {
         true => None,
@@ -26,6 +31,15 @@ pub(crate) fn read_file_or_stdin(path: &Path, max_bytes: u64) -> Result<String, 
     };
     let read = input_file::text_of(io::stdin().lock(), max_bytes);
     read.map_err(|error| unreadable(path, error))
+}
+
+/// Refuses to read standard input a second time: nothing would be left of it.
+pub(crate) fn take_stdin() -> Result<(), Failure> {
+    static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+    match IS_TAKEN.swap(true, Ordering::Relaxed) {
+        false => Ok(()),
+        true => Err(SourceError::StdinTwice.into()),
+    }
 }
 
 /// Whether standard input is a terminal; if it is, says how its end is typed.
@@ -37,7 +51,8 @@ pub(crate) fn typed_input() -> bool {
     typed
 }
 
-fn unreadable(path: &Path, error: InputFileError) -> Failure {
+/// Why a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: InputFileError) -> Failure {
     let message = format!("cannot read `{}`: {error}", path.display());
     Failure { message, ..Failure::from(error) }
 }

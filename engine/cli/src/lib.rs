@@ -25,6 +25,7 @@
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `question`: a question to the user at a terminal.
+//! - `usage`: what is wrong with arguments, where clap does not say what is allowed.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all; `unfinished`: what stands beside it until then.
@@ -68,6 +69,7 @@ mod suite_edit;
 mod suite_entries;
 mod trust;
 mod unfinished;
+mod usage;
 mod user_configuration;
 mod waiting;
 mod words;
@@ -264,7 +266,9 @@ fn warnings(
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {
-    let completing = CompleteEnv::with_factory(Arguments::command).var(completing::VARIABLE);
+    let completing = CompleteEnv::with_factory(Arguments::command)
+        .var(completing::VARIABLE)
+        .shells(completing::shells());
     match completing.try_complete(arguments.iter().cloned(), env::current_dir().ok().as_deref()) {
         Ok(true) => return Exit::Done,
         Ok(false) => {}

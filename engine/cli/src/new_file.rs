@@ -10,6 +10,7 @@ use std::{
 use crate::{
     failure::{Failure, WriteError},
     output::{Document, is_stdout},
+    report::shell_word,
     same_file::{is_beside_a_database, is_same},
     unfinished::Unfinished,
 };
@@ -189,7 +190,17 @@ fn exists(path: &Path) -> Failure {
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("cannot write `{}`: {error}", path.display()))
+    cannot_make(&format!("cannot write `{}`", path.display()), path, error)
+}
+
+/// Why there is no file at `path`; `what` cannot be done then.
+pub(crate) fn cannot_make(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| error.kind() == io::ErrorKind::NotFound && !folder.exists()) {
+        Some(folder) => Failure::new(format!("{what}: there is no folder `{}`", folder.display()))
+            .hint(format!("make it first: mkdir -p {}", shell_word(folder))),
+        None => Failure::new(format!("{what}: {error}")),
+    }
 }
 
 #[cfg(test)]

@@ -262,29 +262,32 @@ pub(crate) fn judges(path: &Path) -> Result<BTreeMap<String, SuiteJudge>, Failur
 
 /// Refuses the file of a scorer, and YAML, where a suite is wanted; as TOML it would be full of mistakes.
 fn must_not_be_else(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Err(Failure::new("a suite cannot come from standard input")
+            .hint("name a file: relative paths in a suite start at its folder; a file called `-` is `./-`"));
+    }
     match scorer_not(path, "a suite") {
         None if path.extension().is_some_and(|it| it == "jsonl" || it == "ndjson") => {
             let file = report::printable(&path.to_string_lossy());
             Err(Failure::new(format!("`{file}` is JSON Lines, and a suite is TOML or JSON"))
                 .hint(format!("if these are the cases, name the suite before them: scorebox run SUITE {}", report::shell_word(path))))
         }
-        None if is_yaml(path) => Err(Failure::new(format!(
-            "`{}` is YAML, and a suite is TOML or JSON",
-            path.display()
-        ))
-        .hint(format!(
-            "`scorebox migrate {}` makes a suite of a configuration of promptfoo",
-            report::shell_word(path)
-        ))),
-        None => Ok(()),
+        None => not_yaml(path).map_or(Ok(()), Err),
         Some(failure) => Err(failure.hint(
             "a suite is a file in TOML or JSON that names its scorers; `scorebox run -s FILE CASES` runs a scorer without one",
         )),
     }
 }
 
-fn is_yaml(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "yaml" || it == "yml")
+/// The failure of naming a file in YAML, known by its ending, as a suite; `None` for any other file.
+pub(crate) fn not_yaml(path: &Path) -> Option<Failure> {
+    path.extension().filter(|it| *it == "yaml" || *it == "yml")?;
+    let failure =
+        Failure::new(format!("`{}` is YAML, and a suite is TOML or JSON", path.display()));
+    Some(failure.hint(format!(
+        "`scorebox migrate {}` makes a suite of a configuration of promptfoo",
+        report::shell_word(path)
+    )))
 }
 
 /// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other

@@ -1,9 +1,12 @@
 //! What commands that read shards have in common: how far they are, which of them are merges, and what to do about an
 //! error. Reads no row.
 
-use std::{ops::ControlFlow, path::Path};
+use std::{io, ops::ControlFlow, path::Path};
 
-use scorebox::{advice::Advised as _, store::StoreError};
+use scorebox::{
+    advice::{Advice, Advised as _, Form},
+    store::StoreError,
+};
 use scorebox_shards::{Merge, ShardError, TableError};
 
 use crate::{
@@ -20,8 +23,16 @@ const LONGEST_LIST: usize = 440;
 
 /// The error with what to do about it.
 pub(crate) fn failure(error: ShardError) -> Failure {
-    let message = error.to_string();
+    let message = match &error {
+        ShardError::File { path, error } if error.kind() == io::ErrorKind::NotFound => {
+            format!("`{}`: no such file or folder", path.display())
+        }
+        error => error.to_string(),
+    };
     let hint = match error {
+        ShardError::File { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+            advice::words(&Advice::Write(Form::Path))
+        }
         ShardError::Table(error) => table_hint(&error),
         ShardError::BadRow { error } => error.advice.as_ref().and_then(advice::words),
         ShardError::AsksJudge { .. } => {

@@ -1,19 +1,24 @@
 //! One case, given by its parts or as a whole. Scores nothing.
 
-use std::{path::PathBuf, sync::LazyLock, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::Duration,
+};
 
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use scorebox::{
     advice::{Advice, Advised},
-    case::{Case, Key},
+    case::{BadCaseReason, Case, Key, Location, Mapping},
     contract::Field,
     input_file::MAX_CASE_BYTES,
-    sandbox::{Capabilities, Sandbox},
+    sandbox::{Capabilities, LoadedScorer, Sandbox},
     workspace::TaskFolder,
 };
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{WorkspaceArguments, read_if_file};
+use super::{WorkspaceArguments, completing, read_if_file};
 use crate::{failure::Failure, input};
 
 /// One case, on the command line.
@@ -58,7 +63,8 @@ fn kebab_case(name: &str) -> String {
 }
 
 fn part_argument(key: Key, option: &'static str) -> Arg {
-    let argument = Arg::new(key.name()).long(option).conflicts_with("file");
+    let argument =
+        Arg::new(key.name()).long(option).conflicts_with("file").add(completing::text_or_file());
     match key {
         Key::LatencyMs => argument.value_name("MS").help(key.meaning()),
         Key::Output => argument
@@ -99,7 +105,7 @@ impl CaseArguments {
     pub(crate) fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
             let text = input::read_file_or_stdin(file, MAX_CASE_BYTES)?;
-            return Case::from_json(text).map(Some).map_err(|error| not_a_case(&error));
+            return case_of(file, &text).map(Some);
         }
         let mut builder = Case::builder();
         let mut any = false;
@@ -122,18 +128,46 @@ impl CaseArguments {
         self.workspace.capabilities()
     }
 
-    /// The case's folder, with its files already read, if the sandbox has these; reading may take so long.
+    /// The case's folder, with its files already read, if the sandbox has these and the scorer reads them; reading may
+    /// take so long.
     pub(crate) async fn task_folder(
         &self,
         case: &Case,
+        scorer: &LoadedScorer,
         sandbox: &Sandbox,
         time: Duration,
     ) -> Result<Option<TaskFolder>, Failure> {
+        self.workspace.say_if_unused(scorer.reads_workspace());
+        if !scorer.reads_workspace() {
+            return Ok(None);
+        }
         let Some(folder) = sandbox.capabilities().workspace() else { return Ok(None) };
         let task = case.task_folder().unwrap_or_else(|| TaskFolder::new("."));
         task.files(folder, time).await?;
         Ok(Some(task))
     }
+}
+
+/// The case that a file has.
+fn case_of(file: &Path, text: &str) -> Result<Case, Failure> {
+    let source = match file == Path::new("-") {
+        true => "<stdin>".to_owned(),
+        false => file.display().to_string(),
+    };
+    Case::parse(text, 0, &Mapping::NONE, Location::new(source, 1)).map_err(|error| {
+        match error.reason {
+            BadCaseReason::NotJson { .. } if has_several_documents(text) => {
+                Failure::new(error.to_string())
+                    .hint("one case is scored here; `scorebox run` scores all of a file")
+            }
+            _ => not_a_case(&error),
+        }
+    })
+}
+
+fn has_several_documents(text: &str) -> bool {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    (0..2).all(|_| matches!(documents.next(), Some(Ok(_))))
 }
 
 /// Where a part is in a whole case can be said to no command that takes one case: the part itself can.

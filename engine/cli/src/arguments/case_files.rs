@@ -10,7 +10,13 @@ use scorebox::{
 };
 use scorebox_readers::{Format, LeftOut, Settings};
 
-use crate::{advice, failure::Failure, input::typed_input, report::printable, words};
+use crate::{
+    advice,
+    failure::Failure,
+    input::{take_stdin, typed_input},
+    report::printable,
+    words,
+};
 
 /// How files with cases are read.
 #[derive(Debug, clap::Args)]
@@ -60,6 +66,9 @@ impl CaseFileArguments {
     pub(crate) fn open(&self, paths: &[&Path]) -> Result<CaseFiles, Failure> {
         let mapping = Mapping::parse(&self.map)?;
         let settings = Settings::new().with_format(self.from).with_mapping(mapping.clone());
+        if paths.contains(&Path::new("-")) {
+            take_stdin()?;
+        }
         let (mut sources, mut formats, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             if *path == Path::new("-") {

@@ -1,25 +1,47 @@
-//! What a shell offers beyond the words that clap knows: scorers, runs, and the entries of the suite. Reads
-//! what the line names; if that cannot be read, it offers nothing and says nothing.
+//! What a shell offers beyond the words that clap knows: scorers, runs, cases, files behind `=` or `@`, and the entries
+//! of the suite. Reads what the line names; if that cannot be read, it offers nothing and says nothing.
+//!
+//! - `bash`: how bash asks and is answered; clap knows how other shells are.
+
+mod bash;
 
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use clap_complete::{
     ArgValueCompleter, CompletionCandidate,
     engine::{PathCompleter, ValueCompleter as _},
+    env::{Elvish, Fish, Powershell, Shells, Zsh},
 };
-use scorebox::{registry::Reference, sandbox::Grant, store::Store, suite::Suite};
+use scorebox::{
+    registry::Reference,
+    sandbox::Grant,
+    store::{RunRecord, Store},
+    suite::Suite,
+};
 
-use super::database::DEFAULT_DATABASE;
+use super::{DEFAULT_SUITE, ReportFormat, database::DEFAULT_DATABASE};
 use crate::{report, setup};
 
 /// The variable in which a shell names itself when it asks for completions.
 pub(crate) const VARIABLE: &str = "SCOREBOX_COMPLETE";
 
+/// The shells that can ask.
+pub(crate) const fn shells() -> Shells<'static> {
+    Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh])
+}
+
+/// The words of the line that is completed, if the shell's adapter made them out itself.
+static TYPED: OnceLock<Vec<OsString>> = OnceLock::new();
+
 /// Runs that are offered: the newest.
 const RUNS: usize = 100;
+
+/// Cases that are offered: the first, by their ids.
+const CASES: usize = 100;
 
 /// Characters of the description beside a word.
 const HELP_CHARACTERS: usize = 70;
@@ -83,6 +105,73 @@ pub(crate) fn stored_scorers() -> ArgValueCompleter {
     })
 }
 
+/// A case of the run that is typed, or else of the newest.
+pub(crate) fn cases() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let begun = current.to_string_lossy();
+        let ids = database().and_then(|store| {
+            let run = typed_run(&store).or_else(|| store.latest_run().ok().flatten())?;
+            store.case_ids_beginning_with(run.key, &begun, CASES).ok()
+        });
+        let ids = ids.unwrap_or_default().into_iter();
+        beginning_with(current, ids.map(|id| (id, String::new())))
+    })
+}
+
+/// A scorer of the suite file that is typed, or else of the one in the folder.
+pub(crate) fn scorers_of_file() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let named = values(&["--suite"]).pop().unwrap_or_else(|| DEFAULT_SUITE.into());
+        beginning_with(current, names_in(Path::new(&named)).map(|name| (name, String::new())))
+    })
+}
+
+/// `FORMAT=FILE` of a report.
+pub(crate) fn report_targets() -> ArgValueCompleter {
+    ArgValueCompleter::new(targets_of_reports)
+}
+
+/// A run of the database, or `FORMAT=FILE` of a report.
+pub(crate) fn runs_and_report_targets() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let mut offered = runs().complete(current);
+        offered.extend(targets_of_reports(current));
+        offered
+    })
+}
+
+fn targets_of_reports(current: &OsStr) -> Vec<CompletionCandidate> {
+    match current.to_string_lossy().split_once('=') {
+        Some((format, file)) => files(&format!("{format}="), file),
+        None => {
+            let formats = ReportFormat::ALL.map(|format| (format!("{format}="), String::new()));
+            beginning_with(current, formats)
+        }
+    }
+}
+
+/// A file behind `@`, where else a text is typed.
+pub(crate) fn text_or_file() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let begun = current.to_string_lossy();
+        begun.strip_prefix('@').map_or_else(Vec::new, |file| files("@", file))
+    })
+}
+
+/// `NAME=@FILE`, or what [`suite_entries`] offers.
+pub(crate) fn configurations() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| match current.to_string_lossy().split_once("=@") {
+        Some((name, file)) => files(&format!("{name}=@"), file),
+        None => suite_entries().complete(current),
+    })
+}
+
+/// Files whose path begins like this, with `prefix` in front of each.
+fn files(prefix: &str, begun: &str) -> Vec<CompletionCandidate> {
+    let found = PathCompleter::file().complete(OsStr::new(begun));
+    found.into_iter().map(|one| one.add_prefix(prefix)).collect()
+}
+
 /// `NAME=` for each scorer of the run that is typed.
 pub(crate) fn suite_entries() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
@@ -130,8 +219,8 @@ fn built_in() -> Vec<(String, String)> {
 
 fn components() -> PathCompleter {
     PathCompleter::any().filter(|path| {
-        let endings = ["wasm", "js", "mjs", "ts", "mts"];
-        path.is_file() && endings.iter().any(|ending| has_suffix(path, ending))
+        let is_script = || Reference::parse(&path.to_string_lossy(), Path::new("")).is_script();
+        path.is_file() && (has_suffix(path, "wasm") || is_script())
     })
 }
 
@@ -139,16 +228,26 @@ fn has_suffix(path: &Path, suffix: &str) -> bool {
     path.extension().is_some_and(|found| found == suffix)
 }
 
-/// The words of the line that is completed: this program was started with them after `--`.
+/// The words of the line that is completed: this program was started with them after `--`, unless the shell's adapter
+/// was given the line.
 fn typed() -> Vec<OsString> {
-    std::env::args_os().skip_while(|word| word != "--").skip(1).collect()
+    let started_with = || std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    TYPED.get().cloned().unwrap_or_else(started_with)
 }
 
-/// The values of an option on the line.
+/// The values of an option on the line: in the next word, or behind `=`.
 fn values(of: &[&str]) -> Vec<OsString> {
     let typed = typed();
-    let after = typed.windows(2).filter(|pair| of.iter().any(|option| pair[0] == *option));
-    after.map(|pair| pair[1].clone()).collect()
+    let mut values = Vec::new();
+    for (at, word) in typed.iter().enumerate() {
+        let word = word.to_string_lossy();
+        match word.split_once('=') {
+            None if of.contains(&&*word) => values.extend(typed.get(at + 1).cloned()),
+            Some((option, value)) if of.contains(&option) => values.push(value.into()),
+            _ => {}
+        }
+    }
+    values
 }
 
 fn database() -> Option<Store> {
@@ -158,13 +257,16 @@ fn database() -> Option<Store> {
     Store::open_read_only(path).ok()
 }
 
+/// The run that a word of the line names, behind the program and the command.
+fn typed_run(store: &Store) -> Option<RunRecord> {
+    typed().iter().skip(2).find_map(|word| store.run(&word.to_string_lossy()).ok())
+}
+
 /// The names of the scorers of the run that is typed, in the order of the suite.
 fn entries() -> Vec<String> {
     let written = typed().into_iter().filter(|path| has_suffix(Path::new(path), "toml"));
     let suites = written.chain(values(&["--suite"])).map(PathBuf::from);
-    let suite = suites.filter_map(|path| Suite::read_with(&path, &|_| Some(String::new())).ok());
-    let mut names: Vec<String> =
-        suite.flat_map(|suite| suite.scorers).map(|scorer| scorer.id.to_string()).collect();
+    let mut names: Vec<String> = suites.flat_map(|path| names_in(&path)).collect();
     names.extend(values(&["-s", "--scorer"]).iter().map(|written| {
         let written = written.to_string_lossy();
         match written.split_once('=') {
@@ -173,4 +275,10 @@ fn entries() -> Vec<String> {
         }
     }));
     names
+}
+
+/// The names of the scorers of a suite file; none if it cannot be read.
+fn names_in(path: &Path) -> impl Iterator<Item = String> + use<> {
+    let suite = Suite::read_with(path, &|_| Some(String::new())).ok();
+    suite.into_iter().flat_map(|suite| suite.scorers).map(|scorer| scorer.id.to_string())
 }

@@ -13,7 +13,7 @@ use scorebox::{
 };
 use scorebox_judges::ConnectError;
 
-use crate::{failure::Failure, setup};
+use crate::{failure::Failure, setup, words};
 
 /// What to do about a judge without its key.
 const SET_THE_KEY: &str =
@@ -72,6 +72,19 @@ impl JudgeArguments {
     /// The model that is named.
     pub(crate) fn model(&self) -> Option<&str> {
         self.judge_model.as_deref()
+    }
+
+    /// Warns of each option that changes nothing, because no scorer asks a judge.
+    pub(crate) fn say_if_unused(&self, is_asked: bool) {
+        let changes_recordings = self.judge_cache != RecordingUseArgument::Use;
+        let options = [
+            ("--judge-model", self.judge_model.is_some()),
+            ("--judge-budget", self.judge_budget.is_some()),
+            ("--judge-cache", changes_recordings),
+        ];
+        for (option, _) in options.into_iter().filter(|(_, is_given)| *is_given && !is_asked) {
+            words::warn(&format!("{option} has no effect: no scorer asks a judge"));
+        }
     }
 
     /// Refuses to ask judges again and to use no network.

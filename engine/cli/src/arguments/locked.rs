@@ -7,7 +7,7 @@ use crate::{failure::Failure, lock_use};
 /// What the locks of a suite must be.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LockedArguments {
-    /// Refuse the suite if its `scorebox.lock` is missing, or locks what no suite beside it uses
+    /// Refuse the suite if its `scorebox.lock` lacks a published scorer, or locks what no suite beside it uses
     #[arg(long, help_heading = "Suite")]
     locked: bool,
 }

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, new_file::cannot_make};
 
 /// Opens the place; later on, a slow reader of a pipe is waited for.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
@@ -32,5 +32,5 @@ pub(super) fn cannot_open(what: &str, path: &Path, error: &io::Error) -> Failure
         return Failure::new(format!("cannot write {what} to `{place}`: no program reads it"))
             .hint("start the program that reads this pipe first");
     }
-    Failure::new(format!("cannot write {what} to `{place}`: {error}"))
+    cannot_make(&format!("cannot write {what} to `{place}`"), path, error)
 }

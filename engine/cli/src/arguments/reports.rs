@@ -16,7 +16,7 @@ use scorebox::{
 };
 use scorebox_pages::HtmlReport;
 
-use super::{Database, place};
+use super::{Database, completing, place};
 use crate::{
     failure::Failure,
     new_file::must_not_be_beside_a_database,
@@ -36,6 +36,15 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// All of them.
+    pub(crate) const ALL: [Format; 5] = [
+        Format::Html,
+        Format::Other(ReportFormat::Markdown),
+        Format::Other(ReportFormat::Junit),
+        Format::Other(ReportFormat::Jsonl),
+        Format::Other(ReportFormat::Csv),
+    ];
+
     /// The format that a file's name ends with.
     pub(crate) fn of_file(path: &Path) -> Option<Format> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -165,7 +174,7 @@ impl Reported<'_> {
 pub(crate) struct ReportArguments {
     /// Also write a report: `html`, `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place
     /// of the summary); may be repeated
-    #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Output")]
+    #[arg(long = "report", value_name = "FORMAT=FILE", add = completing::report_targets(), help_heading = "Output")]
     reports: Vec<ReportTarget>,
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct ScorerArguments {
     pub scorer: String,
 
     /// Its configuration: a JSON object, or @FILE
-    #[arg(long, short, value_name = "JSON", help_heading = "Scorer")]
+    #[arg(long, short, value_name = "JSON", add = completing::text_or_file(), help_heading = "Scorer")]
     config: Option<String>,
 
     /// Grant an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the

@@ -1,11 +1,16 @@
 //! What every command has that scores many cases and stores the scores: where they go, what is required of them, and
 //! what scoring may use. Where the cases come from is each command's own.
 
+use scorebox::run::ReadyScorer;
+
 use super::{
     Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, LockedArguments,
     ReportArguments, RequirementArguments, TelemetryArguments, WorkspaceArguments,
 };
-use crate::setup::SandboxArguments;
+use crate::{
+    failure::Failure,
+    setup::{self, SandboxArguments},
+};
 
 /// Where the results of many scores go, and what scoring may use.
 #[derive(Debug, clap::Args)]
@@ -42,4 +47,14 @@ pub(crate) struct ScoringArguments {
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArguments,
+}
+
+impl ScoringArguments {
+    /// Refuses scorers that read files if no folder is named, and warns of what is named although no scorer needs it.
+    pub(crate) fn must_serve(&self, scorers: &[ReadyScorer]) -> Result<(), Failure> {
+        setup::must_have_files(scorers)?;
+        self.workspace.say_if_unused(scorers.iter().any(|ready| ready.scorer.reads_workspace()));
+        self.judges.say_if_unused(scorers.iter().any(|ready| ready.scorer.asks_judge()));
+        Ok(())
+    }
 }

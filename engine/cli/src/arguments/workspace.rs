@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use scorebox::{sandbox::Capabilities, workspace::WorkspaceFolder};
 
-use crate::{failure::Failure, same_file::file_name};
+use crate::{failure::Failure, same_file::file_name, words};
 
 /// Where the files of cases are.
 #[derive(Debug, clap::Args)]
@@ -31,6 +31,13 @@ impl WorkspaceArguments {
             .iter()
             .map(|glob| ["--workspace-exclude".to_owned(), glob.clone()]);
         folder.into_iter().chain(without).flatten().collect()
+    }
+
+    /// Warns of a folder that nothing is read of: whether a scorer reads files.
+    pub(crate) fn say_if_unused(&self, is_read: bool) {
+        if self.workspace.is_some() && !is_read {
+            words::warn("--workspace has no effect: no scorer reads the files of a case");
+        }
     }
 
     /// What scorers may be shown if they are granted it: the files in the folder, if one is named.

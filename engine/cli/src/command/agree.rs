@@ -31,7 +31,7 @@ pub(crate) struct Agree {
     scorer: String,
 
     /// Where the labels are: a JSON Pointer, or the name of another scorer
-    #[arg(long, value_name = "POINTER|SCORER", help_heading = "Labels")]
+    #[arg(long, value_name = "POINTER|SCORER", add = completing::stored_scorers(), help_heading = "Labels")]
     with: String,
 
     /// The run [default: the newest]

@@ -123,7 +123,7 @@ impl Build {
         if let Err(error @ BuildError::UnknownSource(_)) = Source::find(&self.folder)
             && !is_script()
         {
-            return Err(error.into());
+            return Err(self.no_source(error));
         }
         let saved = Saved::of(&self.folder).with(self.cases.as_deref());
         let folder = saved.folder().to_owned();
@@ -150,10 +150,22 @@ impl Build {
         if written.is_script() && !self.folder.is_dir() {
             return self.build_script(&written);
         }
-        let source = Source::find(&self.folder)?;
+        let source = Source::find(&self.folder).map_err(|error| self.no_source(error))?;
         match source.language {
             Language::Rust => self.build_crate(&source.folder),
             _ => self.build_source(&source),
+        }
+    }
+
+    /// Why nothing is built of the folder. A script in it is built by its own name.
+    fn no_source(&self, error: BuildError) -> Failure {
+        let is_unknown = matches!(error, BuildError::UnknownSource(_));
+        match script_in(&self.folder).filter(|_| is_unknown) {
+            Some(script) => Failure::from(error).hint(format!(
+                "name the script in it: scorebox build {}",
+                report::shell_word(&script)
+            )),
+            None => error.into(),
         }
     }
 
@@ -262,6 +274,17 @@ impl Build {
         gallery::install(gallery, toolchain, compressed, described.collect::<Result<_, _>>()?)?;
         Ok(Exit::Done)
     }
+}
+
+/// The script in the folder, if there is one alone. What declares the types of others is none.
+fn script_in(folder: &Path) -> Option<PathBuf> {
+    let is_script = |path: &PathBuf| {
+        let written = path.to_string_lossy();
+        Reference::parse(&written, Path::new("")).is_script() && !written.ends_with(".d.ts")
+    };
+    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut scripts = files.filter(is_script);
+    scripts.next().filter(|_| scripts.next().is_none())
 }
 
 /// A component takes the place of another one, and of nothing else: a source, for example, or what a source imports.

@@ -1,8 +1,6 @@
 //! `scorebox completions`: what makes a shell ask this program for completions. What it answers is in
 //! `completing`.
 
-use clap_complete::env::Shells;
-
 use crate::{
     arguments::completing,
     failure::{Exit, Failure},
@@ -25,7 +23,7 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let shells = Shells::builtins();
+        let shells = completing::shells();
         let name = self.shell.to_string();
         let Some(shell) = shells.completer(&name) else {
             return Err(Failure::new(format!("there is no script for {name}")));

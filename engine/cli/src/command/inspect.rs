@@ -97,10 +97,6 @@ impl Inspect {
         judges: &Judges,
         sandbox: &Sandbox,
     ) -> Result<Looked, Failure> {
-        let folder = match case {
-            Some(case) => self.case.task_folder(case, sandbox, self.scorer.host_timeout()?).await?,
-            None => None,
-        };
         let scorer = match self.load(component, anatomy, case.is_some(), sandbox).await {
             Ok(scorer) => scorer,
             // A scorer that lacks its configuration can still describe itself.
@@ -111,6 +107,8 @@ impl Inspect {
         };
         let cost = match case {
             Some(case) => {
+                let time = self.scorer.host_timeout()?;
+                let folder = self.case.task_folder(case, &scorer, sandbox, time).await?;
                 let input = case.scorer_input(scorer.info().reads);
                 let input = ScorerInput { workspace: folder.as_ref(), ..input };
                 Some(judge_waiting::outcome(&scorer, input, judges).await)

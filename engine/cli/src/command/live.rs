@@ -299,7 +299,7 @@ impl Live {
         showing: &Showing,
     ) -> Result<RunRequest, Failure> {
         let scorers = locked::loaded_as(locks, &suite, sandbox).await?;
-        setup::must_have_files(&scorers)?;
+        self.scoring.must_serve(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         showing.loaded(&scorers);
         let request = RunRequest::new(suite, scorers, input.cases)

@@ -52,7 +52,10 @@ use clap::{
     error::{ContextKind, ErrorKind},
 };
 
-use crate::failure::{Exit, Failure};
+use crate::{
+    failure::{Exit, Failure},
+    usage,
+};
 
 /// Runs anyone's scorer on anyone's evaluation data, safely: each score in its own WebAssembly
 /// sandbox.
@@ -88,6 +91,7 @@ impl Arguments {
         let mut command = with_environment(with_negative_numbers(Arguments::command()));
         let matches = command
             .try_get_matches_from_mut(typed)
+            .map_err(|error| usage::explained(error, &command))
             .map_err(|error| with_suggestion(error, typed, command.clone()))?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    arguments::{DEFAULT_SUITE, completing},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     lock_use::Uses,
@@ -17,10 +18,11 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct Remove {
     /// The scorer's name in the suite
+    #[arg(add = completing::scorers_of_file())]
     name: String,
 
     /// The suite file (TOML)
-    #[arg(long, value_name = "FILE", default_value = "suite.toml", help_heading = "Suite")]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SUITE, help_heading = "Suite")]
     suite: PathBuf,
 }
 

@@ -28,7 +28,7 @@ use crate::{
 pub(crate) struct Report {
     /// The runs of the report [default: the newest], or further reports: a format, and the file that is written (`-`:
     /// standard output)
-    #[arg(value_name = "RUN|FORMAT=FILE", add = completing::runs())]
+    #[arg(value_name = "RUN|FORMAT=FILE", add = completing::runs_and_report_targets())]
     named: Vec<Named>,
 
     /// The file that is written (`-`: standard output); its extension selects the format: .html, .md, .xml, .jsonl,
@@ -59,7 +59,7 @@ pub(crate) struct Report {
 
     /// Show in `html` how well the scorers agree with labels: a JSON Pointer to the label of each case, or the name of
     /// a scorer, as in `agree`
-    #[arg(long, value_name = "POINTER|SCORER", help_heading = "Labels")]
+    #[arg(long, value_name = "POINTER|SCORER", add = completing::stored_scorers(), help_heading = "Labels")]
     with: Option<String>,
 
     #[command(flatten)]

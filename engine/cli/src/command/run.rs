@@ -1,6 +1,7 @@
 //! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`.
+//! `report`, and how scorers are named in `named`.
 
+mod named;
 mod report;
 
 use std::{
@@ -13,15 +14,19 @@ use scorebox::{
     advice::Advised as _,
     case::CaseReader,
     judge::Judges,
-    registry::Reference,
-    run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
-    sandbox::{Grant, Sandbox},
+    run::{
+        Control, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
+    },
+    sandbox::Sandbox,
     store::{RunId, StoreError},
-    suite::{ScorerId, Suite, SuiteError, SuiteScorer},
+    suite::{Suite, SuiteError},
     verdict::Requirements,
 };
 
-use self::report::Printed;
+use self::{
+    named::{named_grant, named_twice, scorer, targeting},
+    report::Printed,
+};
 use crate::{
     arguments::{
         CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, RunEnded,
@@ -67,7 +72,7 @@ pub(crate) struct Run {
     target: Option<String>,
 
     /// A scorer's configuration: a JSON object, or @FILE
-    #[arg(long, value_name = "NAME=JSON", add = completing::suite_entries(), help_heading = "Scorers")]
+    #[arg(long, value_name = "NAME=JSON", add = completing::configurations(), help_heading = "Scorers")]
     config: Vec<String>,
 
     /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the
@@ -187,7 +192,8 @@ impl Run {
         (sandbox, locks): (&Sandbox, &Locks),
     ) -> Result<RunRequest, Failure> {
         let scorers = locked::loaded_as(locks, &suite, sandbox).await?;
-        setup::must_have_files(&scorers)?;
+        self.scoring.must_serve(&scorers)?;
+        self.say_unused_grants(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
@@ -202,6 +208,22 @@ impl Run {
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
             })
             .reuse(self.reuse))
+    }
+
+    /// Warns of grants on the command line that the scorer does not need.
+    fn say_unused_grants(&self, scorers: &[ReadyScorer]) -> Result<(), Failure> {
+        for written in &self.grant {
+            let (name, grant) = named_grant(written)?;
+            let is_unused = |ready: &ReadyScorer| {
+                ready.id.as_str() == name && !ready.scorer.anatomy().grants().contains(grant)
+            };
+            if scorers.iter().any(is_unused) {
+                words::warn(&format!(
+                    "--grant {written} has no effect: the scorer does not import what it gives"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// What the user reads at the end, and the exit code.
@@ -334,8 +356,12 @@ impl Run {
         }
     }
 
-    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases.
+    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases, and so is YAML.
     fn no_suite(&self, error: SuiteError) -> Failure {
+        let yaml = self.files.iter().find_map(|path| setup::not_yaml(path));
+        if let (SuiteError::NoScorers, Some(failure)) = (&error, yaml) {
+            return failure;
+        }
         let json = self.files.iter().find(|path| path.extension().is_some_and(|it| it == "json"));
         match (error, json) {
             (SuiteError::NoScorers, Some(file)) => Failure::new(SuiteError::NoScorers.to_string())
@@ -387,8 +413,7 @@ impl Run {
             scorer.config_location = None;
         }
         for written in &self.grant {
-            let (name, what) = split_named("grant", written)?;
-            let grant: Grant = what.parse().map_err(|error| Failure::new(format!("{error}")))?;
+            let (name, grant) = named_grant(written)?;
             let scorer = suite.scorer_mut(&name)?;
             scorer.grants = scorer.grants.with(grant);
         }
@@ -420,48 +445,6 @@ async fn run_watched(
         bar.finish();
     }
     Ok(report)
-}
-
-/// `latency`, `./x.wasm`, `fast=latency`.
-fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
-    let (name, uses) = match written.split_once('=') {
-        Some((name, uses)) if ScorerId::new(name).is_ok() => (Some(name), uses),
-        _ => (None, written),
-    };
-    let uses = Reference::parse(uses, Path::new(""));
-    let id = ScorerId::new(name.unwrap_or(&uses.default_name()))?;
-    Ok(SuiteScorer::new(id, uses))
-}
-
-/// Why a scorer of the command line cannot join the suite: another one has its name.
-fn named_twice(added: &SuiteScorer) -> Failure {
-    let uses = shell_word(added.uses.to_string());
-    Failure::new(format!("two scorers are called `{}`", added.id))
-        .hint(format!("give this one another name: `-s other-name={uses}`"))
-}
-
-/// The suite with the target that --target names: a name alone is that of the suite's scorer, if it has one.
-fn targeting(suite: Suite, written: &str) -> Result<Suite, Failure> {
-    if suite.target.is_some() {
-        return Err(Failure::new("two targets: that of --target, and `[target]` of the suite")
-            .hint("a run has one target"));
-    }
-    let target = scorer(written)?;
-    let id = target.id.clone();
-    let is_of_suite = suite.scorers.iter().any(|scorer| scorer.id == id);
-    if is_of_suite && id.as_str() == written {
-        return Ok(suite.with_scorer_as_target(&id)?);
-    }
-    if is_of_suite {
-        let uses = shell_word(target.uses.to_string());
-        return Err(Failure::new(format!(
-            "the suite has a scorer `{id}`, and `--target {written}` is another one of this name"
-        ))
-        .hint(format!(
-            "`--target {id}` tests the scorer of the suite; another one needs another name: `--target other-name={uses}`"
-        )));
-    }
-    Ok(suite.with_target(target)?)
 }
 
 /// The command that was typed, made to resume this run.

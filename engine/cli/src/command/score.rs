@@ -55,9 +55,9 @@ impl Score {
         let capabilities = self.case.capabilities()?.with_judges(judges.clone());
         let sandbox = self.sandbox.open(1, capabilities)?;
         let outcome = setup::finish(setup::small_runtime()?, async {
-            let time = self.scorer.host_timeout()?;
-            let folder = self.case.task_folder(&case, &sandbox, time).await?;
             let scorer = self.load(&sandbox, &source.component).await?;
+            let time = self.scorer.host_timeout()?;
+            let folder = self.case.task_folder(&case, &scorer, &sandbox, time).await?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
             if let Some(why) = case.error() {

@@ -39,7 +39,7 @@ pub(crate) struct Scores {
     scorer: Option<String>,
 
     /// Only scores of the case with this id
-    #[arg(long, value_name = "ID", help_heading = "Filters")]
+    #[arg(long, value_name = "ID", add = completing::cases(), help_heading = "Filters")]
     case: Option<String>,
 
     /// Only errors and failing scores: those beyond their scorer's threshold, and those with an assertion that fails

@@ -96,6 +96,8 @@ impl Shard {
         let runtime = self.jobs.runtime()?;
         let exit = runtime.block_on(async {
             let scorers = locked::loaded(&suite, &sandbox).await?;
+            let reads_files = scorers.iter().any(|ready| ready.scorer.reads_workspace());
+            self.workspace.say_if_unused(reads_files);
             let run = self.run_id(&suite)?;
             let scorer = BatchScorer::new(suite, scorers, &run, jobs).map_err(failure)?;
             self.write(&scorer, &input).await

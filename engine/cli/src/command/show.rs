@@ -28,6 +28,7 @@ const PAGE: usize = 32;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// The case's id
+    #[arg(add = completing::cases())]
     case: String,
 
     /// The run [default: the newest]

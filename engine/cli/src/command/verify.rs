@@ -84,7 +84,7 @@ pub(crate) struct Verify {
     node: Option<String>,
 
     /// Only scores of the case with this id
-    #[arg(long, value_name = "ID", help_heading = "Filters")]
+    #[arg(long, value_name = "ID", add = completing::cases(), help_heading = "Filters")]
     case_id: Option<String>,
 
     /// Verify a random sample of a run whose shards, or folders of shards, these are, without a database; may be

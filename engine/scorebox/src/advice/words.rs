@@ -105,6 +105,8 @@ listed! {
         Case,
         /// Cases: JSON Lines in UTF-8, plain or compressed.
         Cases,
+        /// Cases on standard input: JSON Lines, whatever can be read from files.
+        CasesOnStandardInput,
         /// A case is one line, so the file must have line ends.
         LineEnds,
         /// No deeper: what is nested deeper can be put into a string.

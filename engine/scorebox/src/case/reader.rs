@@ -65,6 +65,7 @@ struct Open {
     name: Arc<str>,
     /// Whether a line may say why there is no case in its place.
     gives_reasons: bool,
+    is_stdin: bool,
     line: u64,
     blank: Blank,
     /// Whether a line was not blank.
@@ -230,6 +231,7 @@ impl CaseReader {
                 compression,
                 name,
                 gives_reasons,
+                is_stdin: false,
                 line,
                 blank,
                 has_cases,
@@ -258,7 +260,10 @@ impl CaseReader {
                 Ok(found) => {
                     current.line += 1;
                     let location = Location { source: current.name.clone(), line: current.line };
-                    let case = self.take_up(&found, location, current.gives_reasons);
+                    let is_first_of_stdin = current.is_stdin && !current.has_cases;
+                    let case = self.take_up(&found, location, current.gives_reasons).map(|case| {
+                        case.map_err(|bad| if is_first_of_stdin { not_lines(bad) } else { bad })
+                    });
                     if case.is_some() {
                         current.blank = Blank::default();
                         current.has_cases = true;
@@ -338,6 +343,14 @@ impl Iterator for CaseReader {
     }
 }
 
+/// The first line of standard input, which may be of a format that only files are read in.
+fn not_lines(mut bad: BadCase) -> BadCase {
+    if bad.advice.is_none() && matches!(bad.reason, BadCaseReason::NotJson { .. }) {
+        bad.advice = Some(Box::new(Advice::Write(Form::CasesOnStandardInput)));
+    }
+    bad
+}
+
 /// The fault of a line of more than `limit` bytes.
 fn too_long(limit: usize) -> Fault {
     Fault::whole(BadCaseReason::LineTooLong { limit }).with_advice(Advice::Write(Form::LineEnds))
@@ -345,12 +358,13 @@ fn too_long(limit: usize) -> Fault {
 
 /// Opens `source` for reading lines.
 fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, SourceError> {
-    let (name, gives_reasons) = (source.name(), source.gives_reasons());
+    let (name, gives_reasons, is_stdin) =
+        (source.name(), source.gives_reasons(), source.is_stdin());
     match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
             let (name, blank) = (name.into(), Blank::default());
             let (line, has_cases) = (0, false);
-            Ok(Open { text, compression, name, gives_reasons, line, blank, has_cases })
+            Ok(Open { text, compression, name, gives_reasons, is_stdin, line, blank, has_cases })
         }
         Err(NotDecoded::Unread(unread)) => Err(unread.of(name)),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),

@@ -1,6 +1,9 @@
-//! The names of cases and tasks that a run has, for a caller who asked for one that it does not have. Reads no score.
+//! The names of cases and tasks that a run has, for a caller who asked for one that it does not have or has typed a part
+//! of one. Reads no score.
 
-use super::{CaseKey, Store, StoreError};
+use rusqlite::params;
+
+use super::{CaseKey, RunKey, Store, StoreError};
 use crate::suggest::Closest;
 
 /// Stored names, in place of one that is not there.
@@ -35,6 +38,34 @@ impl Store {
         let sql = "SELECT node_id FROM cases
                    WHERE case_key BETWEEN ?1 AND ?2 AND node_id IS NOT NULL";
         self.names(sql, run, wanted)
+    }
+
+    /// The ids of the cases of a run that begin like this, in their order; the first `most` of them.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn case_ids_beginning_with(
+        &self,
+        run: RunKey,
+        beginning: &str,
+        most: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        // By the index, so that a run with many cases is not read.
+        let sql = "SELECT DISTINCT case_id FROM cases
+                   WHERE run = ?1 AND case_id >= ?2 ORDER BY case_id LIMIT ?3";
+        self.brief(|| {
+            let mut query = self.conn.prepare_cached(sql)?;
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let mut rows = query.query(params![run, beginning, most])?;
+            let mut ids = Vec::new();
+            while let Some(row) = rows.next()? {
+                match row.get_ref(0)?.as_str()? {
+                    id if id.starts_with(beginning) => ids.push(id.to_owned()),
+                    _ => break,
+                }
+            }
+            Ok(ids)
+        })
     }
 
     fn names(&self, sql: &str, run: Option<&str>, wanted: &str) -> Result<Names, StoreError> {

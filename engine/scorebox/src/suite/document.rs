@@ -70,16 +70,48 @@ pub(super) fn of(path: &Path, text: &str) -> (Node, Vec<SyntaxError>) {
     }
 }
 
+/// What the crate `toml` says about a key that a table has already (`de/parser/document.rs`). It has no type for that.
+const DUPLICATE_KEY: &str = "duplicate key";
+
 /// Reads TOML: as much of it as can be read, and everything that is not valid.
 fn of_toml(text: &str) -> (Node, Vec<SyntaxError>) {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let errors = errors.iter().map(|error| SyntaxError {
-        span: error.span().unwrap_or(0..0),
-        reason: error.message().trim().replace('\n', " "),
-    });
-    let errors = errors.collect();
+    let (table, found) = DeTable::parse_recoverable(text);
+    let mut errors = Vec::new();
+    // The keys of a table that is there twice are read into the first, which may have them.
+    let mut repeated = 0..0;
+    for error in &found {
+        let span = error.span().unwrap_or(0..0);
+        let mut reason = error.message().trim().replace('\n', " ");
+        if reason == DUPLICATE_KEY {
+            if repeated.contains(&span.start) {
+                continue;
+            }
+            repeated = table_begun_at(text, span.start);
+            let key = text.get(span.clone()).unwrap_or_default();
+            reason = format!("{DUPLICATE_KEY} `{key}`");
+        }
+        errors.push(SyntaxError { span, reason });
+    }
     let span = table.span();
     (Node { value: Value::Table(members_of_toml(table.into_inner())), span }, errors)
+}
+
+/// The table whose first line has this place, up to the next one; empty if the line is inside one.
+fn table_begun_at(text: &str, at: usize) -> Range<usize> {
+    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let mut lines = text.get(start..).unwrap_or_default().split_inclusive('\n');
+    match lines.next().filter(|line| begins_a_table(line)) {
+        Some(first) => {
+            let below = lines.take_while(|line| !begins_a_table(line)).map(str::len);
+            start..start + first.len() + below.sum::<usize>()
+        }
+        None => 0..0,
+    }
+}
+
+/// Whether the line is one of TOML that begins a table: `[scorers.words]`
+pub(super) fn begins_a_table(line: &str) -> bool {
+    line.trim_start().starts_with('[')
 }
 
 fn members_of_toml(table: DeTable<'_>) -> Vec<Member> {

@@ -7,7 +7,7 @@ use crate::{advice::Advice, input_file::MAX_CONFIGURATION_BYTES};
 
 use super::{
     Environment, Location, Mistake,
-    document::{Member, Node, SyntaxError, Value},
+    document::{Member, Node, SyntaxError, Value, begins_a_table},
 };
 
 /// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a
@@ -32,11 +32,6 @@ impl Room {
         self.0.set(left);
         left.is_some()
     }
-}
-
-/// `[scorers.words]`
-fn begins_a_table(line: &str) -> bool {
-    line.trim_start().starts_with('[')
 }
 
 /// One file of a suite, while it is read.

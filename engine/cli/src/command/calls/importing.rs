@@ -15,7 +15,10 @@ use scorebox::{
     store::Store,
 };
 
-use crate::{arguments::NOT_A_RECORDING, failure::Failure, report, waiting::Waiting, words};
+use crate::{
+    arguments::NOT_A_RECORDING, failure::Failure, input::unreadable, report, waiting::Waiting,
+    words,
+};
 
 /// Recordings that are kept in one transaction.
 const AT_ONCE: usize = 256;
@@ -47,7 +50,7 @@ pub(super) fn import(path: &Path, database: &Path) -> Result<(), Failure> {
 
 /// A copy of the file, which may be a pipe, if each of its lines is a recording.
 fn checked(path: &Path) -> Result<File, Failure> {
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let file = File::open(path).map_err(|error| unreadable(path, error.into()))?;
     let temporary =
         |error: io::Error| Failure::new(format!("cannot write a temporary file: {error}"));
     let mut copy = BufWriter::new(tempfile::tempfile().map_err(temporary)?);
@@ -70,13 +73,9 @@ fn refused(path: &Path, error: RecordingLineError) -> Failure {
             Failure::new(format!("{message}; nothing of the file is imported"))
                 .hint(NOT_A_RECORDING)
         }
-        RecordingLineError::Unreadable(error) => unreadable(path, &error),
+        RecordingLineError::Unreadable(error) => unreadable(path, error.into()),
         other => Failure::new(format!("{}: {other}", path.display())),
     }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()))
 }
 
 /// How many recordings were imported.

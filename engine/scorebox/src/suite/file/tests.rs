@@ -109,6 +109,18 @@ fn mistakes_in_json_have_their_locations() {
 }
 
 #[test]
+fn what_is_there_twice_in_toml_is_named_once() {
+    let key = "[scorers.a]\nuse = \"length\"\nuse = \"contains\"\n";
+    assert_eq!(suite(&[("s.toml", key)]).unwrap_err(), ["s.toml:3:1: duplicate key `use`"]);
+    let table = "[scorers.a]\nuse = \"length\"\n[scorers.a]\nuse = \"contains\"\n";
+    let of_table = suite(&[("s.toml", table)]).unwrap_err();
+    assert_eq!(of_table, ["s.toml:3:10: duplicate key `a`"]);
+    let below = format!("{table}[scorers.b]\nuse = \"length\"\nuse = \"contains\"\n");
+    let of_both = suite(&[("s.toml", &below)]).unwrap_err();
+    assert_eq!(of_both, ["s.toml:3:10: duplicate key `a`", "s.toml:7:1: duplicate key `use`"]);
+}
+
+#[test]
 fn another_version_is_said_before_anything_else() {
     let mistakes = suite(&[("s.toml", "new = 1\nversion = 2\n[scorers.a\n")]).unwrap_err();
     assert_eq!(
