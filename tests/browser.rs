@@ -165,6 +165,24 @@ impl Browser {
         self.command("goog/cdp/execute", &command);
     }
 
+    /// Lays the page out as for paper that is so wide, in pixels.
+    pub(crate) fn print_on(&self, width: u32) {
+        self.set_width(width);
+        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}});
+        self.command("goog/cdp/execute", &command);
+    }
+
+    /// The elements that a selector finds which reach beyond the right edge of the window, even where that is cut off.
+    pub(crate) fn beyond_the_edge(&self, selector: &str) -> Vec<String> {
+        let script = format!(
+            "const edge = document.documentElement.clientWidth;
+             return [...document.querySelectorAll({})].filter((it) => it.getBoundingClientRect().right > edge)
+                 .map((it) => it.outerHTML.slice(0, 80))",
+            json!(selector)
+        );
+        serde_json::from_value(self.script(&script)).unwrap()
+    }
+
     /// Whether the page is wider than its window.
     pub(crate) fn is_too_wide(&self) -> bool {
         let wider =

@@ -118,6 +118,50 @@ fn a_report_fits_a_telephone_and_a_dark_room() {
     assert_eq!(browser.barriers(), [""; 0]);
 }
 
+/// What has no place to break, in every text of a scorer and of a case.
+#[test]
+fn nothing_of_a_case_reaches_beyond_the_edge_of_a_telephone() {
+    let folder = Folder::new();
+    folder.write(
+        "long.js",
+        "export default () => ({ score: 0, label: 'l'.repeat(199), reason: 'r'.repeat(999), \
+         meta: { ['m'.repeat(199)]: 'v'.repeat(999) }, assertions: [{ name: 'n'.repeat(199), \
+         score: 0, severity: 'gate', threshold: 1, reason: 'a'.repeat(999) }] });",
+    );
+    let name = "s".repeat(64);
+    folder.write("suite.toml", format!("[scorers.{name}]\nuse = \"./long.js\"\n"));
+    let long = |letter: &str| letter.repeat(199);
+    let case = json!({
+        "id": long("i"), "nodeId": long("o"), "input": long("n"), "output": long("u"),
+        "groundTruth": long("g"), "metadata": {long("k"): long("t")},
+        "trace": [{"role": "assistant", "content": long("c")}],
+    });
+    folder.write("cases.jsonl", format!("{case}\n"));
+    folder.sh("scorebox run suite.toml cases.jsonl -q --report html=report.html").exits_with(3);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    browser.script("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+    for width in [320, 375, 1280] {
+        browser.set_width(width);
+        assert!(!browser.is_too_wide(), "at {width} pixels");
+        let beyond = browser.beyond_the_edge(".cases *:not(.scrolls, .scrolls *)");
+        assert_eq!(beyond, [""; 0], "at {width} pixels");
+    }
+}
+
+/// What is on paper cannot be scrolled: A4 and Letter upright, with the browser's margins.
+#[test]
+fn a_table_of_scorers_fits_on_paper() {
+    let folder = folder();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    for width in [717, 739] {
+        browser.print_on(width);
+        assert_eq!(browser.beyond_the_edge("main th, main td"), [""; 0], "at {width} pixels");
+    }
+}
+
 #[test]
 fn a_report_of_100_000_cases_counts_all_and_stays_small() {
     let folder = folder();

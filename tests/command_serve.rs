@@ -314,20 +314,24 @@ fn pages_fit_a_telephone_and_a_dark_room() {
 #[test]
 fn pages_fit_a_telephone_whatever_they_are_asked_and_hold() {
     let folder = Folder::new();
-    folder.write("suite.toml", "[scorers.exact-match]\n");
+    let long = "w".repeat(64);
+    folder.write(
+        "suite.toml",
+        format!("[scorers.exact-match]\n[scorers.{long}]\nuse = \"./l.js\"\n"),
+    );
+    folder.write("l.js", "export default () => ({ score: 1, label: 'l'.repeat(199) });");
     folder.write(
         "cases.jsonl",
         r#"{"id": "a", "output": "x", "groundTruth": "x", "latencyMs": 1e308}"#,
     );
-    let long = "w".repeat(64);
     for run in [long.as_str(), "r"] {
         folder.sh(&format!("scorebox run suite.toml cases.jsonl -q --run-id {run}")).exits_with(0);
     }
     let server = Server::ready(&folder, "");
     let Some(browser) = Browser::start() else { return };
-    for path in [&format!("/runs/r?verdict={}", "w".repeat(300)), "/runs/r/case?id=a"] {
+    for path in ["/", &format!("/runs/r?verdict={}", "w".repeat(300)), "/runs/r/case?id=a"] {
         browser.goto(&server.url(path));
-        for width in [360, 1280] {
+        for width in [320, 1280] {
             browser.set_width(width);
             assert!(!browser.is_too_wide(), "{path} at {width} pixels");
         }

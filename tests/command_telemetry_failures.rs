@@ -270,6 +270,25 @@ fn an_address_that_cannot_be_one_is_an_error_if_the_user_gave_it() {
     assert!(run.stderr.contains(warning), "{run}");
 }
 
+/// A client would take the path that is added for the host, and send scores to whoever has that name.
+#[test]
+fn an_address_without_a_host_or_with_a_port_that_is_none_is_refused_before_the_first_score() {
+    let folder = folder();
+    let of_logs = "the address of the OpenTelemetry collector for logs";
+    for (address, why) in [
+        ("http://", "names no host"),
+        ("http://:4318", "names no host"),
+        ("http://127.0.0.1:99999", "is not a valid HTTP URL"),
+    ] {
+        let given = sh(&folder, &[], &format!("{RUN} --otlp={address}")).exits_with(2);
+        assert!(given.stderr.contains(&format!("error: {of_logs} {why}\nhint: ")), "{given}");
+        assert!(!folder.path("scorebox.db").exists());
+    }
+    let inherited = sh(&folder, &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://")], RUN).exits_with(0);
+    let warning = format!("warning: nothing is sent to OpenTelemetry: {of_logs} names no host\n");
+    assert!(inherited.stderr.contains(&warning), "{inherited}");
+}
+
 #[test]
 fn an_address_in_another_form_than_it_must_have_is_refused_and_the_form_said() {
     let folder = folder();

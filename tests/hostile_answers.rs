@@ -91,12 +91,12 @@ fn texts_beyond_all_limits_are_not_even_taken_over() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("long-reason", 50 << 20, ""), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
     assert_snapshot!(arena.attack_score("fail-at-length", 50 << 20, ""), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }
@@ -119,7 +119,7 @@ fn assertions_are_counted() {
     ");
     assert_snapshot!(arena.attack_score("many-assertions", 300_000, ""), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }
@@ -221,7 +221,7 @@ fn what_a_scorer_says_of_its_configuration_is_cut_and_harmless() {
     ");
     assert_snapshot!(arena.attack_configure("refuse-at-length", 20 << 20, ""), @r#"
     error: scorer `./attacker.wasm`: output-too-large: in `configure`: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 2]
     "#);
     assert_snapshot!(arena.attack_configure("refuse-for-a-terminal", 0, ""), @r"

@@ -340,7 +340,7 @@ fn a_text_that_is_shared_counts_each_time() {
     assert_snapshot!(ring().attack(&["list-shared"], ""), @r#"
     -- {"score":"list-shared"}
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }

@@ -261,7 +261,7 @@ fn handles_are_counted() {
     ");
     assert_snapshot!(attack("poll-one-many-times", 2_000_000, ""), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }
@@ -288,7 +288,7 @@ fn printing_goes_to_the_log_and_ends_there() {
     ");
     assert_snapshot!(attack("print-one-long-text", 30 << 20, ""), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
     assert_snapshot!(attack("write-zeroes", 1 << 62, ""), @"

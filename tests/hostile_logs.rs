@@ -40,15 +40,15 @@ fn a_line_that_is_longer_than_a_whole_result_may_be_ends_the_score() {
     assert_snapshot!(arena.attack_everywhere("log-one-long-line", 30 << 20, ""), @r#"
     -- describe
     error: scorer `./attacker.wasm`: output-too-large: in `describe`: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 2]
     -- configure
     error: scorer `./attacker.wasm`: output-too-large: in `configure`: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 2]
     -- score
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }

@@ -79,7 +79,7 @@ fn descriptions_are_bounded_and_harmless() {
     ");
     assert_snapshot!(arena.attack_describe("long-description", 50 << 20, ""), @r#"
     error: scorer `./attacker.wasm`: output-too-large: in `describe`: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 2]
     "#);
     assert_snapshot!(arena.attack_describe("description-for-a-terminal", 0, ""), @"

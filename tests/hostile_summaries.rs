@@ -110,7 +110,7 @@ fn logging_is_bounded_and_harmless() {
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     warning: the summary of `attacker` is an error: output-too-large: in `summarize`: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
     assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r"
@@ -175,7 +175,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     warning: the summary of `attacker` is an error: output-too-large: in `summarize`: the summary has 2097154 bytes; the limit is 1048576
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
     assert_snapshot!(attack("long", 20 << 20, ""), @r#"

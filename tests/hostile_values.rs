@@ -73,7 +73,7 @@ fn a_string_of_a_gigabyte_that_is_there_is_too_large() {
     let module = Module { score: &body, ..Module::default() };
     assert_snapshot!(score(&module, "--memory 2GiB"), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
     assert_snapshot!(score(&module, ""), @r#"
@@ -106,7 +106,7 @@ fn a_list_of_ten_million_that_is_there_is_too_large() {
     let body = format!("(drop (memory.grow (i32.const 9000))) {long}");
     assert_snapshot!(score(&Module { score: &body, ..Module::default() }, "--memory 1GiB"), @r#"
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
-    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`; the limit of a label is fixed
     [exit code 1]
     "#);
 }

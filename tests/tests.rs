@@ -74,6 +74,7 @@ mod command_leaderboard;
 mod command_leaderboard_attempts;
 /// `scorebox live`: standard input.
 mod command_live;
+mod command_live_database;
 /// `scorebox live --follow`: files that grow.
 mod command_live_follow;
 /// Locks of suites, and `scorebox fetch`.

@@ -377,6 +377,10 @@ fn database(what: Database) -> Option<&'static str> {
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"
         }
+        Database::MoveBack => {
+            "scores are in the file that was there: if it still exists, move it back, then resume the run; \
+             else score the cases again"
+        }
         // SQLite does not say whether it is the database or a temporary file that it cannot write.
         Database::MakeRoom => {
             "make room on its disk and in the folder for temporary files (TMPDIR); what was committed is safe"

@@ -1,7 +1,9 @@
 //! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the
 //! scorers, the first errors, in `idle` the scorers that were for no case, in `unseen` what of the cases no scorer
-//! sees, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
+//! sees, in `stopped` why it stopped before its end, and in `broke_off` that the database took no more. The progress and
+//! the totals are each command's own.
 
+pub(crate) mod broke_off;
 pub(crate) mod idle;
 pub(crate) mod stopped;
 mod unseen;

@@ -352,7 +352,7 @@ fn conversation(recording: &Recording, is_recorded: bool, showing: Showing<'_>) 
             (Said::line(&recording.model, 200)) " of " (Said::line(&recording.call.provider, 100))
             @if is_recorded { ", answered from the recording" }
             @if recording.latency_ms > 0.0 { ", took " (figure::duration(recording.latency_ms)) }
-            @if let Some(cost) = recording.cost_usd { ", $" (format!("{cost:.5}")) }
+            @if let Some(cost) = recording.cost_usd { ", " (figure::dollars(cost)) }
         }
         ol.timeline {
             @match &recording.call.question {

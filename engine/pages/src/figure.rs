@@ -37,6 +37,15 @@ pub(crate) fn chance(p: f64) -> String {
     }
 }
 
+/// A sum of money: `$0.01250`. A stored one may be any number.
+pub(crate) fn dollars(cost: f64) -> String {
+    const MILLION: f64 = 1e6;
+    match cost >= MILLION {
+        true => format!("${cost:.2e}"),
+        false => format!("${cost:.5}"),
+    }
+}
+
 /// A number at a plot's axis, as short as it can be.
 pub(crate) fn tick(value: f64) -> String {
     match value.abs() {
@@ -72,6 +81,7 @@ mod tests {
         assert_eq!([chance(0.0125), chance(1e-9)], ["0.0125", "<0.0001"]);
         assert_eq!([chance(0.04998), chance(0.05)], ["0.04998", "0.0500"]);
         assert_eq!(range(0.25, 1.0), "0.2500 to 1.0000");
+        assert_eq!([dollars(0.0125), dollars(1.7e308)], ["$0.01250", "$1.70e308"]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
             @let means = [
                 ("mean score", figures.mean_score.map(figure::score)),
                 ("mean latency", figures.mean_latency_ms.map(figure::duration)),
-                ("mean cost", figures.mean_cost_usd.map(|cost| format!("${cost:.5}"))),
+                ("mean cost", figures.mean_cost_usd.map(figure::dollars)),
             ];
             @if means.iter().any(|(_, mean)| mean.is_some()) {
                 ul.facts {

@@ -1,6 +1,8 @@
 //! The address of a collector and how it is spoken to, as far as that can be judged before something is sent there.
 //! Connects to nothing.
 
+use reqwest::Url;
+
 /// How OTLP is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
@@ -25,6 +27,10 @@ impl Speaks {
 pub(crate) enum Flaw {
     /// It is neither of `http` nor of `https`.
     Scheme,
+    /// It names no host, as where a variable in it is empty. The client would take the path for one.
+    Host,
+    /// It has a host or a port that cannot be one.
+    Authority,
     /// It has a user name or a password, which the exporters do not send.
     Credentials,
     /// It has a query or a fragment, and the path of a signal is added at its end.
@@ -43,6 +49,13 @@ pub(crate) fn flaw(address: &str, speaks: Speaks, is_whole: bool) -> Option<Flaw
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Some(Flaw::Credentials);
+    }
+    if authority.is_empty() || authority.starts_with(':') {
+        return Some(Flaw::Host);
+    }
+    // What the client reads it with; the paths of signals are none of it.
+    if Url::parse(&format!("http://{authority}")).is_err() {
+        return Some(Flaw::Authority);
     }
     let is_used_as_it_is = is_whole && speaks == Speaks::Http;
     (!is_used_as_it_is && rest.contains(['?', '#'])).then_some(Flaw::Query)
@@ -76,6 +89,37 @@ mod tests {
         // It is given the scheme that OTEL_EXPORTER_OTLP_INSECURE says.
         assert_eq!(flaw("a:4317", Speaks::Grpc, false), None);
         assert_eq!(flaw("a:4318", Speaks::Http, false), Some(Flaw::Scheme));
+    }
+
+    #[test]
+    fn it_names_a_host() {
+        for speaks in [Speaks::Http, Speaks::Grpc] {
+            for address in
+                ["http://", "https:///", "http:///v1", "http://:4318", "http://?a", "http://#"]
+            {
+                for is_whole in [false, true] {
+                    assert_eq!(flaw(address, speaks, is_whole), Some(Flaw::Host), "{address}");
+                }
+            }
+        }
+        assert_eq!(flaw(":4317", Speaks::Grpc, false), Some(Flaw::Host));
+    }
+
+    #[test]
+    fn a_host_and_a_port_are_what_a_client_can_connect_to() {
+        for address in [
+            "http://127.0.0.1:99999",
+            "http://a:b",
+            "http://[::1",
+            "http://a b",
+            "http://1.2.3.999",
+        ] {
+            assert_eq!(flaw(address, Speaks::Http, false), Some(Flaw::Authority), "{address}");
+        }
+        assert_eq!(flaw("a:99999", Speaks::Grpc, false), Some(Flaw::Authority));
+        for address in ["http://my_host:65535/a", "http://127.0.0.1:0"] {
+            assert_eq!(flaw(address, Speaks::Http, false), None, "{address}");
+        }
     }
 
     #[test]

@@ -14,6 +14,12 @@ pub enum TelemetryError {
         /// `HTTP` or `gRPC`.
         protocol: &'static str,
     },
+    /// An address names no host, as where a variable in it is empty.
+    #[error("the address of the OpenTelemetry collector for {signal} names no host")]
+    Host {
+        /// What was to be sent there: `logs` or `metrics`.
+        signal: &'static str,
+    },
     /// An address has a user name or a password, which would be left out.
     #[error(
         "the address of the OpenTelemetry collector for {signal} has a user name or a password in it, which cannot be sent"

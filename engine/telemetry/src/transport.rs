@@ -240,7 +240,8 @@ fn unusable(route: &Route, error: &ExporterBuildError) -> TelemetryError {
 fn flawed(route: &Route, flaw: Flaw) -> TelemetryError {
     let signal = route.signal.name();
     match flaw {
-        Flaw::Scheme => invalid(route),
+        Flaw::Scheme | Flaw::Authority => invalid(route),
+        Flaw::Host => TelemetryError::Host { signal },
         Flaw::Credentials => TelemetryError::Credentials { signal },
         Flaw::Query => TelemetryError::Query { signal },
     }

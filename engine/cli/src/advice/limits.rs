@@ -81,7 +81,8 @@ pub(super) fn shorten(limits: &[Limit]) -> Option<String> {
         [first, others @ ..] => {
             let names = others.iter().map(|limit| key(*limit)).collect::<Option<Vec<_>>>()?;
             format!(
-                "have the scorer shorten it, or raise the limit of what is long: {}; likewise {}",
+                "have the scorer shorten it, or raise the limit of what is long: {}; likewise {}; the \
+                 limit of a label is fixed",
                 setting(*first)?,
                 quoted(&names, ", ")
             )

@@ -93,7 +93,7 @@ fn what_to_do(error: &TelemetryError) -> Option<&'static str> {
             "name the whole address of each signal: OTEL_EXPORTER_OTLP_LOGS_ENDPOINT and \
              OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, without --otlp=URL",
         ),
-        TelemetryError::Endpoint { .. } => {
+        TelemetryError::Endpoint { .. } | TelemetryError::Host { .. } => {
             Some("write the whole address, with http:// or https://, as in http://localhost:4318")
         }
         _ => None,

@@ -10,12 +10,11 @@ use std::{
 };
 
 use scorebox::{
-    advice::Advised as _,
     case::{CaseReader, Follow, FollowPosition, Mapping, ReadError, Source, SourceError},
     judge::Consumed,
     run::{
-        Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Sink as _, Stop,
-        WhichRun, fresh_id,
+        Control, FollowKeeper, OnBadCase, Progress, RunError, RunReport, RunRequest, Sink as _,
+        Stop, WhichRun, fresh_id,
     },
     sandbox::Sandbox,
     store::{RunId, RunSource, Store, StoreError},
@@ -33,9 +32,10 @@ use crate::{
     failure::{Exit, Failure},
     input::typed_input,
     lock_file::{Locks, locks_while},
+    lock_holder::held_database,
     locked, output,
     report::{counted, shell_word, summaries},
-    run_end::{self, stopped},
+    run_end::{self, broke_off, stopped},
     setup,
     signals::Signalled,
     words,
@@ -114,6 +114,7 @@ impl Live {
         let showing = Showing::new(self.quiet || events.go_to_a_terminal());
         let (sink, events) = events.sink(&signalled);
         let exporting = self.scoring.telemetry.start(false, self.scoring.judges.is_offline())?;
+        let control = Arc::new(Control::default());
         let run = async {
             let mut request = self
                 .request(suite, &requirements, input, jobs, (&sandbox, &locks), &showing)
@@ -121,14 +122,13 @@ impl Live {
             if let Some(sink) = sink {
                 request = request.sink(sink);
             }
-            let control = Arc::new(Control::default());
             if let Some(sink) = exporting.sink(&control) {
                 request = request.sink(sink);
             }
             let request = request.sink(showing.sink());
             signalled.stop(Arc::clone(&control))?;
             let shown = showing.while_it_runs();
-            let report = scorebox::run::run(request, control).await;
+            let report = scorebox::run::run(request, Arc::clone(&control)).await;
             shown.end();
             Ok(report)
         };
@@ -139,8 +139,11 @@ impl Live {
             // No run had begun that could have heard of files which got the name meanwhile.
             words::warn(&refused.to_string());
         }
-        let ended = report.and_then(|report| {
-            self.finish(report, &requirements, reports, &signalled, is_summary_wanted)
+        let ended = report.and_then(|report| match report {
+            Err(RunError::BrokeOff { run, error }) => {
+                Ok(self.say_broke_off(&run, &error, &control.progress(), &signalled))
+            }
+            report => self.finish(report, &requirements, reports, &signalled, is_summary_wanted),
         });
         // Of what a signal ends, more may have come.
         let ended = ended.map(|exit| match exit {
@@ -264,29 +267,54 @@ impl Live {
 
     /// What ended before its input did, and what is left to be scored.
     fn say_stop(&self, stop: &Stop, report: &RunReport) -> Exit {
-        let progress = &report.progress;
+        let exit = stopped::say(stop, None);
+        let before = match stop {
+            Stop::OverBudget { .. } => "with a larger budget, ",
+            _ => "",
+        };
+        self.say_what_is_left(&report.run, &report.progress, before);
+        exit
+    }
+
+    /// Why the database took no more, and what is left to be scored, if that is known: of a batch that was not
+    /// committed it is not.
+    fn say_broke_off(
+        &self,
+        run: &RunId,
+        error: &StoreError,
+        progress: &Progress,
+        signalled: &Signalled,
+    ) -> Exit {
+        let exit = broke_off::say(error, signalled);
+        if !matches!(error, StoreError::Moved { .. }) {
+            words::say(&format!("Scores so far are kept in the run {run}."));
+        }
+        if matches!(error, StoreError::Locked { .. }) {
+            self.say_what_is_left(run, progress, "");
+        }
+        exit
+    }
+
+    /// How many lines were read and not scored, and the command that scores them; `before` says what that needs where
+    /// a file is followed.
+    fn say_what_is_left(&self, run: &RunId, progress: &Progress, before: &str) {
         let settled = progress.cases_done + progress.cases_finished_before;
         let left = progress.cases_read.saturating_sub(settled);
         let lines = match left {
             1 => "1 line was read and not scored".to_owned(),
             more => format!("{} were read and not scored", counted(more, "line", "lines")),
         };
-        let exit = stopped::say(stop, None);
         let suite = shell_word(&self.suite);
-        let run = format!("{suite} LINES --resume {}", report.run);
+        let run = format!("{suite} LINES --resume {run}");
         let command = self.scoring.database.command("run", &run);
-        words::say(&match (&self.follow, stop) {
-            (Some(_), Stop::OverBudget { .. }) => {
-                format!(
-                    "{lines}: with a larger budget, the same command scores them, and continues there."
-                )
+        words::say(&match &self.follow {
+            Some(_) => {
+                format!("{lines}: {before}the same command scores them, and continues there.")
             }
-            (Some(_), _) => format!("{lines}: the same command scores them, and continues there."),
-            (None, _) => format!(
+            None => format!(
                 "{lines}, and what the pipe held then was not read. If there is a file with all that came through it, resume with:\n  {command}"
             ),
         });
-        exit
     }
 
     async fn request(
@@ -306,6 +334,10 @@ impl Live {
             .which(input.which)
             .source(RunSource::Live)
             .store(&self.scoring.database.path)
+            .waiting_for_the_database({
+                let showing = showing.clone();
+                move |path| showing.warn(&held_database(path))
+            })
             .jobs(jobs)
             .on_bad_case(OnBadCase::Skip);
         Ok(match input.keeper {
@@ -402,11 +434,6 @@ fn reported(
         }
         Err(RunError::Store(taken @ StoreError::RunExists { .. })) => {
             Err(Failure::new(taken.to_string()).hint(ONE_RUN_A_PROCESS))
-        }
-        Err(RunError::BrokeOff { run, error }) => {
-            words::error_with(&error.to_string(), error.advice().as_ref());
-            words::say(&format!("Scores so far are kept in the run {run}."));
-            Ok(Err(Exit::BadInput))
         }
         report => Ok(Ok(report?)),
     }

@@ -11,7 +11,6 @@ use std::{
 };
 
 use scorebox::{
-    advice::Advised as _,
     case::CaseReader,
     judge::Judges,
     run::{
@@ -36,10 +35,11 @@ use crate::{
     bundled,
     failure::{Exit, Failure},
     lock_file::{Locks, locks_while},
+    lock_holder::held_database,
     locked,
     output::Format,
     report::shell_word,
-    run_end::stopped,
+    run_end::{broke_off, stopped},
     setup,
     signals::Signalled,
     waiting::Waiting,
@@ -202,6 +202,7 @@ impl Run {
         Ok(RunRequest::new(suite, scorers, cases)
             .which(which)
             .store(&self.scoring.database.path)
+            .waiting_for_the_database(|path| words::warn(&held_database(path)))
             .jobs(jobs)
             .on_bad_case(match self.on_bad_case {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
@@ -241,12 +242,12 @@ impl Run {
                 return Ok(signalled.exit());
             }
             Err(RunError::BrokeOff { run, error }) => {
-                words::error_with(&error.to_string(), error.advice().as_ref());
-                // A finished run that was changed stays as it is.
-                if !matches!(error, StoreError::Changed { .. }) {
+                let exit = broke_off::say(&error, signalled);
+                // A finished run that was changed stays as it is, and one whose file was moved is elsewhere.
+                if !matches!(error, StoreError::Changed { .. } | StoreError::Moved { .. }) {
                     stopped::say_what_is_kept("", "Resume with", Some(&resume_command(&run)));
                 }
-                return Ok(Exit::BadInput);
+                return Ok(exit);
             }
             report => &report?,
         };

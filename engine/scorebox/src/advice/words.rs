@@ -259,6 +259,8 @@ listed! {
         VerifyRun,
         /// Remove the runs with copies of its scores too, or first.
         RemoveCopies,
+        /// Move it back, or score again in a new one.
+        MoveBack,
         /// Make room on the disk, then resume.
         MakeRoom,
         /// Save what can be read of it.

@@ -26,6 +26,7 @@
 //! - `following`: how far a followed file was scored, for a later process.
 //! - `unbroken`: how far a run is without a gap.
 //! - `gathering`: all rows of a run, for a program.
+//! - `waiting`: how long a run waits for a database that another process has locked.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
@@ -65,6 +66,7 @@ mod selecting;
 mod stream;
 mod subjects;
 mod unbroken;
+mod waiting;
 
 use std::{
     sync::Arc,
@@ -198,6 +200,7 @@ fn begin_delivering(
         which: request.which,
         suite: request.suite,
         reuse: request.reuse,
+        waiting: request.waits_for_database,
         on_bad_case,
         sinks: request.sinks,
         gathered: request.gathered,

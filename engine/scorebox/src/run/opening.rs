@@ -25,6 +25,7 @@ use super::{
     reuse::{Given, Reuse},
     same_plan::must_be_the_same,
     selecting::Selecting,
+    waiting::Waiting,
 };
 
 /// What is opened.
@@ -35,6 +36,7 @@ pub(super) struct Opening {
     pub(super) which: WhichRun,
     pub(super) suite: Suite,
     pub(super) reuse: bool,
+    pub(super) waiting: Option<Waiting>,
     pub(super) on_bad_case: OnBadCase,
     pub(super) sinks: Sinks,
     pub(super) scorers: RunScorers,
@@ -81,12 +83,19 @@ impl Opening {
             },
             Some(database) => {
                 let mut store = Store::open(database)?;
+                // A process that hands over cases one by one waits already; a batch can be started again.
+                let (live, batch) = match self.source {
+                    RunSource::Live => (self.waiting, None),
+                    RunSource::Batch => (None, self.waiting),
+                };
+                live.into_iter().for_each(|waiting| waiting.begin(&mut store, control));
                 let spec = run_spec(self.which.id(), &self.suite, self.source);
                 let only = is_resumed.then(|| OnlyWriter::take(database, self.which.id()));
                 let (run, state) =
                     open_run(&mut store, &self.which, spec, &self.suite, &self.scorers)?;
                 // The id of a new run may be that of an old one, which is said first.
                 let only = only.unwrap_or_else(|| OnlyWriter::take(database, self.which.id()))?;
+                batch.into_iter().for_each(|waiting| waiting.begin(&mut store, control));
                 if is_resumed {
                     cases.skip_finished(Store::open_read_only(database)?, run.clone());
                 }

@@ -1,6 +1,10 @@
 //! What a run is asked for. Checks and opens nothing.
 
-use std::{path::PathBuf, sync::Arc, thread};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 use crate::{
     case::CaseReader,
@@ -10,7 +14,7 @@ use crate::{
 
 use super::{
     DEFAULT_WAITING, OnBadCase, ReadyScorer, Sink, case_source::CaseSource, event::Sinks,
-    fresh_id::fresh_id, gathering::Gathered, queue::CaseQueue,
+    fresh_id::fresh_id, gathering::Gathered, queue::CaseQueue, waiting::Waiting,
 };
 
 /// Which run is written.
@@ -49,6 +53,7 @@ pub struct RunRequest {
     pub(super) on_bad_case: OnBadCase,
     pub(super) sinks: Sinks,
     pub(super) gathered: Option<Gathered>,
+    pub(super) waits_for_database: Option<Waiting>,
 }
 
 impl RunRequest {
@@ -84,6 +89,7 @@ impl RunRequest {
             on_bad_case: OnBadCase::default(),
             sinks: Sinks::default(),
             gathered: None,
+            waits_for_database: None,
         }
     }
 
@@ -97,6 +103,14 @@ impl RunRequest {
     /// Without a database, ids are not remembered: two cases with the same id are two cases.
     pub fn store(self, database: impl Into<PathBuf>) -> RunRequest {
         RunRequest { database: Some(database.into()), ..self }
+    }
+
+    /// Waits for a database that another process has locked, as long as it takes: until the run is to end. A batch waits
+    /// so once it has begun, and a live run, whose cases do not wait, from its first case on. `notice` is called with
+    /// the database's path, on the thread that writes, when a wait has taken ten seconds. By default a run ends then,
+    /// with [`StoreError::Locked`](crate::store::StoreError::Locked).
+    pub fn waiting_for_the_database(self, notice: impl Fn(&Path) + Send + 'static) -> RunRequest {
+        RunRequest { waits_for_database: Some(Waiting::new(notice)), ..self }
     }
 
     /// How the cases come, as it is stored: [`RunSource::Batch`] unless something else is said. A live run may be

@@ -134,6 +134,13 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The file that is written is no longer the one at its path: it was deleted, moved or replaced. What was committed
+    /// is in that file.
+    #[error("{} was deleted, moved or replaced while it was written", path.display())]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// No space left. What was committed before is safe.
     #[error("the disk is full: cannot write {}", path.display())]
     DiskFull {
@@ -279,6 +286,7 @@ impl Advised for StoreError {
             Self::ReadOnly { .. } => Database::MakeWritable,
             Self::Unrecovered { .. } => Database::CopyWithLog,
             Self::Locked { .. } => Database::Wait,
+            Self::Moved { .. } => Database::MoveBack,
             Self::DiskFull { .. } => Database::MakeRoom,
             Self::Corrupt { .. } => Database::Recover,
             Self::RowsLost { .. } => Database::Distrust,

@@ -25,6 +25,7 @@
 //! | `new_score.rs`  | a score that is handed over to be stored, and its columns            |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
+//! | `place.rs`      | whether the database is still the file at its path                   |
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `alone.rs`      | whether a session alone has written a run: then nothing need be counted |
@@ -81,6 +82,7 @@ mod new_case;
 mod new_score;
 mod only_writer;
 mod open;
+mod place;
 mod query;
 mod remove;
 mod reuse;

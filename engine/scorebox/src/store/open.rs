@@ -17,7 +17,8 @@ use super::{
     schema::{self, Content, MIGRATIONS},
 };
 
-/// How long a statement waits for another process before it is [`StoreError::Locked`].
+/// How long a statement waits for another process before it is [`StoreError::Locked`], unless the store
+/// [waits longer](Store::wait_longer).
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The largest text or row that is read or written: twice the largest component.
@@ -52,6 +53,13 @@ impl Store {
     /// [`StoreError::Older`] and [`StoreError::Unrecovered`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         Opening::of(path.as_ref())?.to_read()
+    }
+
+    /// Has each statement wait for other processes beyond the usual patience as long as `waits` says so, which is asked
+    /// every millisecond then; the first time of each waiting with `true`.
+    pub(crate) fn wait_longer(&mut self, waits: impl FnMut(bool) -> bool + Send + 'static) {
+        // Only sets a callback, which no connection refuses.
+        let _ = wait_for_locks(&mut self.conn, PATIENCE, waits);
     }
 }
 
@@ -190,7 +198,7 @@ impl Opening<'_> {
         // One thread at a time uses a connection, which Rust sees to, so SQLite need not lock.
         let mut conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
-        wait_for_locks(&mut conn, self.patience)
+        wait_for_locks(&mut conn, self.patience, |_| false)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let effort = Effort::of(&mut conn);
         let effort = effort.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
@@ -232,15 +240,20 @@ fn distrust(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Waits for other processes, looking again every millisecond: SQLite's own waiting soon looks but ten times
-/// a second, and would miss the moments in which a run that writes lets others in.
-fn wait_for_locks(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
-    let mut since = Instant::now();
+/// a second, and would miss the moments in which a run that writes lets others in. Once the patience is over,
+/// `waits_on` says whether it waits on; `true` is the first time of a waiting.
+fn wait_for_locks(
+    conn: &mut Connection,
+    patience: Duration,
+    mut waits_on: impl FnMut(bool) -> bool + Send + 'static,
+) -> rusqlite::Result<()> {
+    let (mut since, mut is_first) = (Instant::now(), true);
     conn.busy_handler(Some(move |tries| {
         if tries == 0 {
-            since = Instant::now();
+            (since, is_first) = (Instant::now(), true);
         }
         std::thread::sleep(Duration::from_millis(1));
-        since.elapsed() < patience
+        since.elapsed() < patience || waits_on(std::mem::replace(&mut is_first, false))
     }))
 }
 

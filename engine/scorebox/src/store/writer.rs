@@ -9,6 +9,7 @@ use super::{
     alone::{Alone, Stored},
     calls,
     new_score::{insert, values},
+    place::Place,
     reuse,
     root::{self, bound},
     run::Begun,
@@ -20,7 +21,7 @@ use crate::digest::Digest;
 /// Writes one run.
 ///
 /// The first write after a commit begins a batch and takes the file's write lock; [`commit`] ends
-/// it. Other writers of the file wait meanwhile, for ten seconds at most, so commit every few
+/// it. Other writers of the file wait meanwhile, many for ten seconds at most, so commit every few
 /// thousand rows and at least once a second. What is not committed when the process dies is lost,
 /// and nothing else. Dropping the writer commits what is open.
 ///
@@ -47,6 +48,8 @@ pub struct RunWriter {
     counted: Option<(Stored, Stored)>,
     /// Whether a run that another session finished is written.
     reopens: bool,
+    /// The file that is written.
+    place: Place,
     /// After the store, so that all is committed when another process may write.
     _only: Option<OnlyWriter>,
 }
@@ -62,6 +65,7 @@ impl RunWriter {
         };
         let session_digest = root::session_digest(&run.session);
         RunWriter {
+            place: Place::of(&store.path),
             store,
             run,
             session,
@@ -255,18 +259,18 @@ impl RunWriter {
         self.begin().map(drop)
     }
 
-    /// Makes everything written so far survive the process. Does nothing if nothing is open.
+    /// Makes everything written so far survive the process, and looks whether the database is still where it was.
     ///
     /// # Errors
-    /// Troubles of writing; the batch stays open if it can be tried again.
+    /// Troubles of writing; the batch stays open if it can be tried again. [`StoreError::Moved`] if all was written into
+    /// a file that is not at its path any more.
     pub fn commit(&mut self) -> Result<(), StoreError> {
-        if self.store.conn.is_autocommit() {
-            return Ok(());
+        if !self.store.conn.is_autocommit() {
+            self.counted = None;
+            self.store.explained(self.store.conn.execute_batch("COMMIT"))?;
+            self.in_a_batch = false;
         }
-        self.counted = None;
-        self.store.explained(self.store.conn.execute_batch("COMMIT"))?;
-        self.in_a_batch = false;
-        Ok(())
+        self.place.must_have_the_file(&self.store.path)
     }
 
     /// How much of the run is stored. Takes a pass over it if another connection may have written, except for what was

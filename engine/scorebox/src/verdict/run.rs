@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::{amount::count, stats::Rate};
+use crate::{
+    amount::count,
+    stats::{Mean, Rate},
+};
 
 use super::{CaseVerdict, Verdict};
 
@@ -19,8 +22,8 @@ pub struct Effort {
     pub cost_usd: Option<f64>,
 }
 
-/// The verdicts of all cases together.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// The verdicts of all cases together, in the order of the cases, so that the means are the same in every run.
+#[derive(Clone, Debug, Default)]
 pub struct RunTally {
     passed: u64,
     regressed: u64,
@@ -135,9 +138,14 @@ impl RunTally {
             }
         }
         if case.is_judged() {
-            self.score.add(case.score);
-            self.latency_ms.add(effort.latency_ms);
-            self.cost_usd.add(effort.cost_usd);
+            let effort = [
+                (&mut self.score, case.score),
+                (&mut self.latency_ms, effort.latency_ms),
+                (&mut self.cost_usd, effort.cost_usd),
+            ];
+            for (mean, number) in effort {
+                number.into_iter().for_each(|number| mean.add(number));
+            }
         }
     }
 
@@ -164,26 +172,6 @@ impl RunTally {
     }
 }
 
-/// A mean in the making; of numbers in the order of the cases, so that it is the same in every run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Mean {
-    sum: f64,
-    count: u64,
-}
-
-impl Mean {
-    fn add(&mut self, number: Option<f64>) {
-        if let Some(number) = number {
-            self.sum += number;
-            self.count += 1;
-        }
-    }
-
-    fn get(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +195,16 @@ mod tests {
         assert_eq!(verdict.pass_rate, Rate::of(2, 4));
         assert_eq!(verdict.mean_latency_ms, Some(20.0));
         assert_eq!((verdict.mean_cost_usd, verdict.mean_score), (None, Some(0.5)));
+    }
+
+    #[test]
+    fn means_of_the_greatest_numbers_do_not_overflow() {
+        let mut tally = RunTally::default();
+        let greatest = Effort { latency_ms: Some(1.7e308), cost_usd: Some(f64::MAX) };
+        (0..4).for_each(|_| tally.add(case(Verdict::Passed, 0), greatest));
+        let verdict = tally.verdict();
+        assert_eq!(verdict.mean_latency_ms, Some(1.7e308));
+        assert_eq!(verdict.mean_cost_usd, Some(f64::MAX));
     }
 
     /// A fast gate has decided all of sixty cases and a slow scorer eighteen, as where a budget ends a run: the rate of

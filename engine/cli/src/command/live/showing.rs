@@ -127,6 +127,11 @@ impl Showing {
         }
     }
 
+    /// Says something now, even with `--quiet`.
+    pub(super) fn warn(&self, text: &str) {
+        locked(&self.heard).warn(text);
+    }
+
     /// Shows how far it is, until the answer's end.
     pub(super) fn while_it_runs(&self) -> Shown {
         if self.is_quiet {

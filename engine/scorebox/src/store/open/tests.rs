@@ -184,6 +184,26 @@ fn an_older_database_is_brought_up_to_date_by_readers_too() {
 }
 
 #[test]
+fn a_statement_waits_on_after_its_patience_as_long_as_it_is_to() {
+    let (folder, writing) = sample::database();
+    writing.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut waiting = Store::open(folder.path().join("scores.db")).unwrap();
+    let (asked, was_asked) = std::sync::mpsc::channel();
+    let mut left = 3;
+    let waits_on = move |is_first| {
+        asked.send(is_first).unwrap();
+        left -= 1;
+        left > 0
+    };
+    wait_for_locks(&mut waiting.conn, Duration::from_millis(20), waits_on).unwrap();
+    let refused = waiting.create_run(&sample::run("r"), &[], &sample::session()).unwrap_err();
+    assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
+    assert_eq!(was_asked.try_iter().collect::<Vec<_>>(), [true, false, false]);
+    writing.conn.execute_batch("ROLLBACK").unwrap();
+    waiting.create_run(&sample::run("r"), &[], &sample::session()).unwrap();
+}
+
+#[test]
 fn a_locked_database_is_reported_after_some_patience_and_can_be_read() {
     let (folder, mut writing) = sample::database();
     writing.create_run(&sample::run("r"), &[], &sample::session()).unwrap();

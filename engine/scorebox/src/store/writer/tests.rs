@@ -336,3 +336,33 @@ fn a_session_that_was_alone_ends_without_a_pass_over_its_rows() {
     assert_eq!(steps(10, false), steps(500, false));
     assert!(steps(10, true) + 490 < steps(500, true));
 }
+
+/// What was committed before is in the file that was moved; a reader of the path would not find what comes.
+#[test]
+#[cfg(unix)]
+fn a_database_that_is_not_at_its_path_any_more_is_noticed_at_the_next_commit() {
+    use std::fs;
+
+    let moves: [fn(&std::path::Path); 3] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::rename(path, path.with_file_name("moved.db")).unwrap(),
+        |path| {
+            fs::rename(path, path.with_file_name("moved.db")).unwrap();
+            fs::copy(path.with_file_name("moved.db"), path).unwrap();
+        },
+    ];
+    for moves in moves {
+        let (folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        added(&mut writer, &case(0, "x"));
+        writer.commit().unwrap();
+        moves(&folder.path().join("scores.db"));
+        for _ in 0..2 {
+            let moved = writer.commit().unwrap_err();
+            assert!(matches!(moved, StoreError::Moved { .. }), "{moved}");
+        }
+        added(&mut writer, &case(1, "y"));
+        let ended = writer.finish(RunState::Finished, None, 0);
+        assert!(matches!(ended, Err(StoreError::Moved { .. })), "{ended:?}");
+    }
+}
