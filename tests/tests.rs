@@ -58,6 +58,8 @@ mod command_input_files;
 mod command_judge_budgets;
 /// What a user has sent to a judge beside what the protocol needs.
 mod command_judge_extras;
+/// Answers that were paid for, and are no score.
+mod command_judge_paid;
 mod command_judge_recordings;
 /// Signals while judges are asked: what is not sent any more, and programs that end.
 mod command_judge_stopping;
