@@ -61,6 +61,8 @@ mod command_judge_extras;
 /// Answers that were paid for, and are no score.
 mod command_judge_paid;
 mod command_judge_recordings;
+/// Two judges that are asked the same question at once.
+mod command_judge_sharing;
 /// Signals while judges are asked: what is not sent any more, and programs that end.
 mod command_judge_stopping;
 /// Receipts and rows of scores that asked a judge.
