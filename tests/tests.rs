@@ -58,6 +58,8 @@ mod command_input_files;
 mod command_judge_budgets;
 /// What a user has sent to a judge beside what the protocol needs.
 mod command_judge_extras;
+/// What a run says to do about refused questions and unreadable answers.
+mod command_judge_hints;
 /// Answers that were paid for, and are no score.
 mod command_judge_paid;
 mod command_judge_recordings;

@@ -269,11 +269,8 @@ impl Server {
             said => format!(": {said}"),
         };
         let Server { base_url, through, .. } = self;
-        let is_found = status != StatusCode::NOT_FOUND;
-        let hint = match is_found || format!("{base_url}{path}").contains("/v1/") {
-            true => "",
-            false => " (most servers have a `base_url` that ends with `/v1`)",
-        };
+        let has_version = format!("{base_url}{path}").contains("/v1/");
+        let hint = what_may_be_wrong(status, code.as_deref(), &text, has_version);
         let status_code = status.as_u16();
         let message = format!("{base_url} answered with status {status_code}{hint}{through}{said}");
         let is_of_the_question = status.is_client_error() && !is_of_the_moment(status);
@@ -306,6 +303,36 @@ async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
     // What has come by then says enough, or nothing.
     let _ = tokio::time::timeout(MAX_ERROR_TIME, reading).await;
     (body, is_whole)
+}
+
+/// The codes of servers whose filter refuses a text: OpenAI's and Azure's.
+const OF_A_FILTER: [&str; 2] = ["content_filter", "content_policy_violation"];
+
+/// How servers say that a question is too long, where they have no code for it: vLLM, llama.cpp, Anthropic.
+const TOO_LONG: [&str; 4] =
+    ["context length", "context size", "context window", "prompt is too long"];
+
+/// What the user should look at, in brackets behind the status; nothing if only the server's own words say it.
+fn what_may_be_wrong(
+    status: StatusCode,
+    code: Option<&str>,
+    text: &str,
+    has_version: bool,
+) -> &'static str {
+    let is_too_long = code == Some("context_length_exceeded")
+        || (status == StatusCode::BAD_REQUEST && TOO_LONG.iter().any(|it| text.contains(it)));
+    match status {
+        _ if is_too_long => " (the texts of the question are too long for the model)",
+        _ if code.is_some_and(|code| OF_A_FILTER.contains(&code)) => {
+            " (its filter refuses the texts of the question)"
+        }
+        StatusCode::UNAUTHORIZED => " (check the key: `key_env` names its variable)",
+        StatusCode::FORBIDDEN => " (check what the key may use: `key_env` names its variable)",
+        StatusCode::NOT_FOUND if !has_version => {
+            " (most servers have a `base_url` that ends with `/v1`)"
+        }
+        _ => "",
+    }
 }
 
 /// Whether the server fails because it does not know how a form is asked for: llama-cpp-python says so with status 500.
@@ -362,6 +389,27 @@ fn is_this_machine(base_url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_says_what_to_look_at() {
+        let hint = |status: u16, code: Option<&str>, text: &str| {
+            what_may_be_wrong(StatusCode::from_u16(status).unwrap(), code, text, true)
+        };
+        assert!(hint(401, Some("invalid_api_key"), "Incorrect").contains("check the key"));
+        assert!(hint(403, None, "no").contains("what the key may use"));
+        let too_long = " (the texts of the question are too long for the model)";
+        assert_eq!(hint(400, Some("context_length_exceeded"), ""), too_long);
+        for text in [
+            "This model's maximum context length is 4096 tokens.",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "the request exceeds the available context size",
+        ] {
+            assert_eq!(hint(400, Some("invalid_request_error"), text), too_long);
+        }
+        assert!(hint(400, Some("content_filter"), "").contains("filter"));
+        assert_eq!(hint(400, None, "Unsupported value: 'temperature'"), "");
+        assert_eq!(hint(404, Some("model_not_found"), "no such model"), "");
+    }
 
     #[test]
     fn the_message_of_an_error_is_found_wherever_servers_write_it() {

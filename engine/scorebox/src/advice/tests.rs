@@ -49,6 +49,7 @@ fn there_is_one_of_each() {
         | Advice::SameScorers
         | Advice::Record
         | Advice::AllowModels(_)
+        | Advice::AskAgain
         | Advice::BoundCalls
         | Advice::TryLater
         | Advice::Update

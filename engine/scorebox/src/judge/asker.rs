@@ -224,9 +224,14 @@ fn not_allowed(named: &str, choice: &JudgeChoice) -> JudgeError {
     let named = crate::cut::cut(named, 200);
     let models = choice.models.iter().cloned().chain([named.clone()]).collect();
     let message = match choice.models.as_slice() {
-        [] => format!("the scorer asks the model `{named}`, and its entry allows it to name none"),
+        [] => format!(
+            "the scorer asks the model `{named}`, and its entry allows it to name none: see `models` of its `judge`"
+        ),
         models => {
-            format!("the scorer asks the model `{named}`; its entry allows: {}", models.join(", "))
+            let models = models.join(", ");
+            format!(
+                "the scorer asks the model `{named}`; its entry allows: {models} (`models` of its `judge`)"
+            )
         }
     };
     let error = JudgeError::new(JudgeErrorKind::ModelNotAllowed, message);
