@@ -45,6 +45,8 @@ pub(crate) struct Server {
     secrets: Vec<Key>,
     /// ` through the proxy HOST:PORT`, or nothing.
     through: String,
+    /// Whether that proxy is spoken to with TLS.
+    proxy_speaks_tls: bool,
 }
 
 impl Server {
@@ -69,19 +71,22 @@ impl Server {
             builder = builder.tls_certs_only([]);
         }
         let (mut through, mut secrets) = (String::new(), Vec::from_iter(key));
+        let mut proxy_speaks_tls = false;
         if is_this_machine(&base_url) {
             builder = builder.no_proxy();
         } else {
             let scheme = base_url.split(':').next().unwrap_or_default();
             Proxy::check_variables(scheme).map_err(|NotAProxy(name)| ConnectError::Proxy(name))?;
-            if let Some(Proxy { place, credentials }) = Proxy::of(&base_url) {
+            if let Some(Proxy { place, credentials, speaks_tls }) = Proxy::of(&base_url) {
+                proxy_speaks_tls = speaks_tls;
                 through = format!(" through the proxy {place}");
                 secrets.extend(credentials.iter().flat_map(|shown| proxy_secrets(shown)));
             }
         }
         let client =
             builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;
-        Ok(Server { client, base_url, headers, timeout: settings.timeout, secrets, through })
+        let timeout = settings.timeout;
+        Ok(Server { client, base_url, headers, timeout, secrets, through, proxy_speaks_tls })
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -222,6 +227,13 @@ impl Server {
     fn speaks_otherwise(&self, fault: ProtocolFault, because: &str) -> Failure {
         let Server { base_url, through, .. } = self;
         Failure::unavailable(match fault {
+            // Nobody else speaks TLS with a server at `http://`.
+            ProtocolFault::WithoutTls if base_url.starts_with("http:") => format!(
+                "{base_url} cannot be asked{through}, which answered without TLS: the address of a proxy without TLS begins with `http://`"
+            ),
+            ProtocolFault::WithoutTls if self.proxy_speaks_tls => format!(
+                "{base_url} cannot be asked{through}: one of the two answered without TLS, and the address of that one begins with `http://`"
+            ),
             ProtocolFault::WithoutTls => format!(
                 "{base_url} answered without TLS{through}: the `base_url` of a server without TLS begins with `http://`"
             ),
