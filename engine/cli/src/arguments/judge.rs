@@ -270,18 +270,23 @@ fn parse_budget(written: &str) -> Result<Budget, String> {
     for part in written.split(',') {
         let expected = || format!("`{part}` is not `calls=NUMBER` or `usd=NUMBER`");
         let (key, value) = part.split_once('=').ok_or_else(expected)?;
-        match key.trim() {
+        let key = key.trim();
+        let is_twice = match key {
             "calls" => {
-                budget.calls = Some(value.trim().parse().map_err(|_| expected())?);
+                let calls = value.trim().parse().map_err(|_| expected())?;
+                budget.calls.replace(calls).is_some()
             }
             "usd" => {
                 let dollars: f64 = value.trim().parse().map_err(|_| expected())?;
                 if !dollars.is_finite() || dollars < 0.0 {
                     return Err(expected());
                 }
-                budget.cost_usd = Some(dollars);
+                budget.cost_usd.replace(dollars).is_some()
             }
             _ => return Err(expected()),
+        };
+        if is_twice {
+            return Err(format!("`{key}` is there twice; give it once"));
         }
     }
     Ok(budget)
@@ -298,6 +303,9 @@ mod tests {
         assert_eq!(parse_budget("usd=2").unwrap().cost_usd, Some(2.0));
         for wrong in ["", "7", "calls=x", "usd=-1", "usd=inf", "tokens=7", "calls=1;usd=2"] {
             assert!(parse_budget(wrong).is_err(), "{wrong}");
+        }
+        for (twice, key) in [("calls=3,calls=5", "calls"), ("usd=1,calls=3,usd=1", "usd")] {
+            assert_eq!(parse_budget(twice), Err(format!("`{key}` is there twice; give it once")));
         }
     }
 }
