@@ -31,7 +31,7 @@ const SHOWN_MODELS: usize = 10;
 #[command(next_help_heading = "Judges")]
 pub(crate) struct JudgeArguments {
     /// The model that is asked, instead of those that the suite names; not for a jury of several models
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     judge_model: Option<String>,
 
     /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it nothing
@@ -265,6 +265,13 @@ pub(crate) fn connected(
     })
 }
 
+fn parse_model(written: &str) -> Result<String, String> {
+    match JudgeSettings::can_have_model(written) {
+        true => Ok(written.to_owned()),
+        false => Err("a model has a name of 1 to 200 bytes, without control characters and not of white space alone".to_owned()),
+    }
+}
+
 fn parse_budget(written: &str) -> Result<Budget, String> {
     let mut budget = Budget::default();
     for part in written.split(',') {
@@ -295,6 +302,14 @@ fn parse_budget(written: &str) -> Result<Budget, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_has_the_name_that_one_of_a_suite_has() {
+        assert_eq!(parse_model("qwen3:8b"), Ok("qwen3:8b".to_owned()));
+        for wrong in ["", " ", "a\nb", "x".repeat(201).as_str()] {
+            assert!(parse_model(wrong).is_err(), "{wrong:?}");
+        }
+    }
 
     #[test]
     fn a_budget_is_of_calls_or_of_dollars_or_both() {
