@@ -4,7 +4,10 @@
 
 use std::{
     process::Stdio,
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
     thread,
     time::Duration,
 };
@@ -141,9 +144,10 @@ fn what_a_run_paid_for_scores_that_it_did_not_store_is_its_cost() {
 fn what_a_killed_run_paid_for_is_its_cost_and_goes_with_it() {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let server = ModelServer::saying({
-        let gate = Arc::clone(&gate);
-        move |asked| {
-            if is_about(asked, "LATE") {
+        let (gate, asked) = (Arc::clone(&gate), AtomicUsize::new(0));
+        move |_| {
+            // The third one waits until the run is killed.
+            if asked.fetch_add(1, SeqCst) == 2 {
                 let (is_open, opens) = &*gate;
                 let opened = opens.wait_while(is_open.lock().unwrap(), |is_open| !*is_open);
                 drop(opened.unwrap());
@@ -152,7 +156,7 @@ fn what_a_killed_run_paid_for_is_its_cost_and_goes_with_it() {
         }
     });
     let folder = folder(&server.base_url(), &[], SCORER);
-    write_cases(&folder, 1, &["LATE", "one", "two"]);
+    write_cases(&folder, 1, &["one", "two", "three"]);
     let mut shell = folder.shell("exec scorebox run suite.toml cases.jsonl -q --run-id r");
     let mut run =
         shell.env("THE_KEY", KEY).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
