@@ -334,9 +334,9 @@ fn a_scorer_that_asked_no_judge_is_told_from_one_that_the_run_lacks() {
     }
     let silent = folder.sh("scorebox calls --scorer numeric-answer --format json").exits_with(0);
     assert_eq!((silent.stdout.as_str(), silent.json()), ("[]\n", json!([])));
-    assert_eq!(silent.stderr, "`numeric-answer` asked no judge\n");
+    assert_eq!(silent.stderr, "no answer of a judge is stored for `numeric-answer`\n");
     let all = folder.sh("scorebox calls").exits_with(0).stderr;
-    assert_eq!(all, "no judge was asked\n");
+    assert_eq!(all, "no answer of a judge is stored\n");
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn an_invalid_question_is_an_exception_and_a_missing_answer_ends_the_score() {
     second: failed: hostile.py:24:23: TypeError: `questions[1]` is None, not a str or a dict
     texts: failed: hostile.py:25:22: TypeError: `texts` is a str, not a list
     noone: failed: what the scorer asks the judge is not valid: 0 messages; allowed: 1 to 1000
-    model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none
+    model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none: see `models` of its `judge`
     unreadable: judge-unreadable: it says nothing
     why: judge-unreadable: `why` is an int, not a str
     prose: judge-unreadable: JSON was expected, but the answer has none; it begins with 'I would rather not.'

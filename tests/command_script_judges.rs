@@ -350,7 +350,7 @@ fn what_the_contract_does_not_take_and_what_cannot_be_read_ends_the_score_and_no
     noone: failed: what the scorer asks the judge is not valid: 0 messages; allowed: 1 to 1000
     last: failed: what the scorer asks the judge is not valid: the last message must be the user's
     hot: failed: what the scorer asks the judge is not valid: the temperature is 7; allowed: 0 to 2
-    model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none
+    model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none: see `models` of its `judge`
     unreadable: judge-unreadable: it says 1
     silent: judge-unreadable: the answer is not in the form that was asked for
     why: judge-unreadable: `why` is a number, not a string

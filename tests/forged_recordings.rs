@@ -36,6 +36,9 @@ fn a_changed_recording_is_different_for_the_root_and_for_its_score_alone() {
         let (folder, root) = changed(change);
         let by_root = folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
         assert!(by_root.stdout.contains(&format!("{part} call")), "{by_root}");
+        let why =
+            "components, questions or answers are not those that the root names by their digests";
+        assert!(by_root.stderr.contains(why), "{by_root}");
         let verified = folder.sh("scorebox verify r --allow-not-verifiable").exits_with(1);
         let of_score = verified.stdout.lines().filter(|line| line.starts_with("r:one:0:0:"));
         assert_eq!(of_score.count(), 1, "{verified}");

@@ -60,7 +60,13 @@ mod command_input_files;
 mod command_judge_budgets;
 /// What a user has sent to a judge beside what the protocol needs.
 mod command_judge_extras;
+/// What a run says to do about refused questions and unreadable answers.
+mod command_judge_hints;
+/// Answers that were paid for, and are no score.
+mod command_judge_paid;
 mod command_judge_recordings;
+/// Two judges that are asked the same question at once.
+mod command_judge_sharing;
 /// Signals while judges are asked: what is not sent any more, and programs that end.
 mod command_judge_stopping;
 /// Receipts and rows of scores that asked a judge.

@@ -85,9 +85,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
              --judge-budget calls=N for the run"
                 .into()
         }
-        Advice::AllowModels(models) if models.is_empty() => "check the judge; a model that the scorer names must be \
-             allowed in its entry of the suite: judge = { models = [\"MODEL\"] }"
-            .into(),
+        Advice::AskAgain => "if the answer is recorded, it is taken again: --judge-cache refresh asks the judge once more".into(),
         Advice::AllowModels(models) => {
             let models: Vec<String> = models.iter().map(|model| format!("{model:?}")).collect();
             let models = models.join(", ");

@@ -13,6 +13,8 @@ pub struct Proxy {
     pub place: String,
     /// The user's name and password in Base64, as the proxy is shown them; `None` if the address has none.
     pub credentials: Option<String>,
+    /// Whether it is spoken to with TLS, since its address begins with `https://`.
+    pub speaks_tls: bool,
 }
 
 /// The variable that names something else than a proxy. Its value is left out: it may have a password.
@@ -27,7 +29,8 @@ impl Proxy {
         let place = proxy.uri().port_u16().map_or(host.to_owned(), |port| format!("{host}:{port}"));
         let shown = proxy.basic_auth().and_then(|shown| shown.to_str().ok());
         let credentials = shown.and_then(|shown| shown.strip_prefix("Basic "));
-        Some(Proxy { place, credentials: credentials.map(str::to_owned) })
+        let speaks_tls = proxy.uri().scheme_str() == Some("https");
+        Some(Proxy { place, credentials: credentials.map(str::to_owned), speaks_tls })
     }
 
     /// Checks the variables that name a proxy for addresses of this scheme, `http` or `https`.

@@ -45,6 +45,8 @@ pub(crate) struct Server {
     secrets: Vec<Key>,
     /// ` through the proxy HOST:PORT`, or nothing.
     through: String,
+    /// Whether that proxy is spoken to with TLS.
+    proxy_speaks_tls: bool,
 }
 
 impl Server {
@@ -69,19 +71,22 @@ impl Server {
             builder = builder.tls_certs_only([]);
         }
         let (mut through, mut secrets) = (String::new(), Vec::from_iter(key));
+        let mut proxy_speaks_tls = false;
         if is_this_machine(&base_url) {
             builder = builder.no_proxy();
         } else {
             let scheme = base_url.split(':').next().unwrap_or_default();
             Proxy::check_variables(scheme).map_err(|NotAProxy(name)| ConnectError::Proxy(name))?;
-            if let Some(Proxy { place, credentials }) = Proxy::of(&base_url) {
+            if let Some(Proxy { place, credentials, speaks_tls }) = Proxy::of(&base_url) {
+                proxy_speaks_tls = speaks_tls;
                 through = format!(" through the proxy {place}");
                 secrets.extend(credentials.iter().flat_map(|shown| proxy_secrets(shown)));
             }
         }
         let client =
             builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;
-        Ok(Server { client, base_url, headers, timeout: settings.timeout, secrets, through })
+        let timeout = settings.timeout;
+        Ok(Server { client, base_url, headers, timeout, secrets, through, proxy_speaks_tls })
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -222,6 +227,13 @@ impl Server {
     fn speaks_otherwise(&self, fault: ProtocolFault, because: &str) -> Failure {
         let Server { base_url, through, .. } = self;
         Failure::unavailable(match fault {
+            // Nobody else speaks TLS with a server at `http://`.
+            ProtocolFault::WithoutTls if base_url.starts_with("http:") => format!(
+                "{base_url} cannot be asked{through}, which answered without TLS: the address of a proxy without TLS begins with `http://`"
+            ),
+            ProtocolFault::WithoutTls if self.proxy_speaks_tls => format!(
+                "{base_url} cannot be asked{through}: one of the two answered without TLS, and the address of that one begins with `http://`"
+            ),
             ProtocolFault::WithoutTls => format!(
                 "{base_url} answered without TLS{through}: the `base_url` of a server without TLS begins with `http://`"
             ),
@@ -269,11 +281,8 @@ impl Server {
             said => format!(": {said}"),
         };
         let Server { base_url, through, .. } = self;
-        let is_found = status != StatusCode::NOT_FOUND;
-        let hint = match is_found || format!("{base_url}{path}").contains("/v1/") {
-            true => "",
-            false => " (most servers have a `base_url` that ends with `/v1`)",
-        };
+        let has_version = format!("{base_url}{path}").contains("/v1/");
+        let hint = what_may_be_wrong(status, code.as_deref(), &text, has_version);
         let status_code = status.as_u16();
         let message = format!("{base_url} answered with status {status_code}{hint}{through}{said}");
         let is_of_the_question = status.is_client_error() && !is_of_the_moment(status);
@@ -306,6 +315,36 @@ async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
     // What has come by then says enough, or nothing.
     let _ = tokio::time::timeout(MAX_ERROR_TIME, reading).await;
     (body, is_whole)
+}
+
+/// The codes of servers whose filter refuses a text: OpenAI's and Azure's.
+const OF_A_FILTER: [&str; 2] = ["content_filter", "content_policy_violation"];
+
+/// How servers say that a question is too long, where they have no code for it: vLLM, llama.cpp, Anthropic.
+const TOO_LONG: [&str; 4] =
+    ["context length", "context size", "context window", "prompt is too long"];
+
+/// What the user should look at, in brackets behind the status; nothing if only the server's own words say it.
+fn what_may_be_wrong(
+    status: StatusCode,
+    code: Option<&str>,
+    text: &str,
+    has_version: bool,
+) -> &'static str {
+    let is_too_long = code == Some("context_length_exceeded")
+        || (status == StatusCode::BAD_REQUEST && TOO_LONG.iter().any(|it| text.contains(it)));
+    match status {
+        _ if is_too_long => " (the texts of the question are too long for the model)",
+        _ if code.is_some_and(|code| OF_A_FILTER.contains(&code)) => {
+            " (its filter refuses the texts of the question)"
+        }
+        StatusCode::UNAUTHORIZED => " (check the key: `key_env` names its variable)",
+        StatusCode::FORBIDDEN => " (check what the key may use: `key_env` names its variable)",
+        StatusCode::NOT_FOUND if !has_version => {
+            " (most servers have a `base_url` that ends with `/v1`)"
+        }
+        _ => "",
+    }
 }
 
 /// Whether the server fails because it does not know how a form is asked for: llama-cpp-python says so with status 500.
@@ -362,6 +401,27 @@ fn is_this_machine(base_url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_says_what_to_look_at() {
+        let hint = |status: u16, code: Option<&str>, text: &str| {
+            what_may_be_wrong(StatusCode::from_u16(status).unwrap(), code, text, true)
+        };
+        assert!(hint(401, Some("invalid_api_key"), "Incorrect").contains("check the key"));
+        assert!(hint(403, None, "no").contains("what the key may use"));
+        let too_long = " (the texts of the question are too long for the model)";
+        assert_eq!(hint(400, Some("context_length_exceeded"), ""), too_long);
+        for text in [
+            "This model's maximum context length is 4096 tokens.",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "the request exceeds the available context size",
+        ] {
+            assert_eq!(hint(400, Some("invalid_request_error"), text), too_long);
+        }
+        assert!(hint(400, Some("content_filter"), "").contains("filter"));
+        assert_eq!(hint(400, None, "Unsupported value: 'temperature'"), "");
+        assert_eq!(hint(404, Some("model_not_found"), "no such model"), "");
+    }
 
     #[test]
     fn the_message_of_an_error_is_found_wherever_servers_write_it() {

@@ -32,7 +32,7 @@ impl Key {
     }
 
     /// The text without the key, which a server may repeat: as it is, or within a JSON string, where some characters
-    /// are escaped, or within a JSON string that is quoted in another one.
+    /// are escaped, or within a JSON string that is quoted in another one, or as a part of an address.
     pub(crate) fn conceal<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.0.len() < SHORTEST_SECRET {
             return Cow::Borrowed(text);
@@ -40,7 +40,7 @@ impl Key {
         let (key, bytes) = (self.0.as_bytes(), text.as_bytes());
         let (mut concealed, mut copied, mut offset) = (String::new(), 0, 0);
         while offset < bytes.len() {
-            let is_start = bytes[offset] == key[0] || bytes[offset] == b'\\';
+            let is_start = bytes[offset] == key[0] || matches!(bytes[offset], b'\\' | b'%');
             match is_start.then(|| end_of(key, bytes, offset)).flatten() {
                 // Both ends are at characters of ASCII, or at those that the key itself has.
                 Some(end) => {
@@ -77,11 +77,54 @@ const MAX_QUOTATIONS: u32 = 3;
 /// Bytes of one character of a key at most: an escape whose backslash is quoted so often.
 const MAX_BYTES_OF_ONE: usize = (1 << MAX_QUOTATIONS) + 5;
 
+/// A way in which a key may be written.
+#[derive(Clone, Copy)]
+enum Written {
+    /// In a JSON string within so many others.
+    InJson(u32),
+    /// In an address or a form: `%2F` for `/`, and `+` for a space.
+    InPercents,
+}
+
+impl Written {
+    fn all() -> impl Iterator<Item = Written> {
+        (0..=MAX_QUOTATIONS).map(Written::InJson).chain([Written::InPercents])
+    }
+
+    /// The character of ASCII that is written at this offset, and where the next one begins; `None` at the end.
+    fn character_at(self, text: &[u8], offset: usize) -> Option<(u8, usize)> {
+        match self {
+            Written::InJson(quotations) => character_at(text, offset, quotations),
+            Written::InPercents => match *text.get(offset)? {
+                b'+' => Some((b' ', offset + 1)),
+                b'%' => Some(of_percents(text, offset + 1).unwrap_or((b'%', offset + 1))),
+                plain => Some((plain, offset + 1)),
+            },
+        }
+    }
+
+    /// Whether what is at this offset may be an escape that the end of the text cuts.
+    fn is_cut(self, text: &[u8], offset: usize) -> bool {
+        let left = text.len() - offset;
+        match self {
+            Written::InJson(_) => text[offset] == b'\\' && left < MAX_BYTES_OF_ONE,
+            Written::InPercents => text[offset] == b'%' && left < "%2F".len(),
+        }
+    }
+}
+
+/// The character that two hexadecimal digits name, and where the next one begins.
+fn of_percents(text: &[u8], offset: usize) -> Option<(u8, usize)> {
+    let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+    let number = digit(offset)? * 16 + digit(offset + 1)?;
+    Some((u8::try_from(number).ok()?, offset + 2))
+}
+
 /// The end of the key in a text that it begins in at this offset, in one of the ways in which it may be written.
 fn end_of(key: &[u8], text: &[u8], offset: usize) -> Option<usize> {
-    (0..=MAX_QUOTATIONS).find_map(|quotations| {
+    Written::all().find_map(|written| {
         key.iter().try_fold(offset, |offset, character| {
-            let (read, next) = character_at(text, offset, quotations)?;
+            let (read, next) = written.character_at(text, offset)?;
             (read == *character).then_some(next)
         })
     })
@@ -89,16 +132,13 @@ fn end_of(key: &[u8], text: &[u8], offset: usize) -> Option<usize> {
 
 /// Whether the text from this offset to its end is the beginning of the key, or of an escape.
 fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
-    (0..=MAX_QUOTATIONS).any(|quotations| {
+    Written::all().any(|written| {
         let mut offset = offset;
         for character in key {
-            match character_at(text, offset, quotations) {
+            match written.character_at(text, offset) {
                 None => return true,
                 Some((read, next)) if read == *character => offset = next,
-                // The escape may be cut.
-                Some(_) => {
-                    return text[offset] == b'\\' && text.len() - offset < MAX_BYTES_OF_ONE;
-                }
+                Some(_) => return written.is_cut(text, offset),
             }
         }
         false
@@ -180,6 +220,30 @@ mod tests {
         for other in [r"sk\u002eSECRET/a=b", r"sk\u012dSECRET/a=b", r"sk\u2dSECRET/a=b", r"sk\u00"]
         {
             assert_eq!(key.conceal(other), other);
+        }
+    }
+
+    #[test]
+    fn a_key_is_taken_out_of_addresses_and_forms_too() {
+        let key = Key::new("sk-SECRET/a b+c=");
+        for written in [
+            "sk-SECRET%2Fa%20b%2Bc%3D",
+            "sk-SECRET%2fa+b%2bc%3d",
+            "sk-SECRET/a+b%2Bc=",
+            "%73%6B%2DSECRET%2Fa+b%2Bc%3D",
+        ] {
+            let address = format!("http://a/?key={written}&é=1");
+            assert_eq!(key.conceal(&address), "http://a/?key=[key]&é=1", "{written}");
+        }
+        let percents = Key::new("sk-100%25-SECRET");
+        for written in ["sk-100%25-SECRET", "sk-100%2525-SECRET"] {
+            assert_eq!(percents.conceal(written), "[key]");
+        }
+        for other in ["sk-SECRET%2Ea+b%2Bc%3D", "sk-SECRET%2", "%", "100 %é"] {
+            assert_eq!(key.conceal(other), other);
+        }
+        for end in ["%73k-SECRET%2Fa", "sk-SECRET%2", "sk-SECRET%", "sk-SECRET%2Fa+"] {
+            assert_eq!(key.conceal_cut(&format!("wrong: {end}")), "wrong: ");
         }
     }
 

@@ -5,6 +5,10 @@ use std::{env, process::Stdio};
 
 use scorebox::judge::AskErrorKind;
 use scorebox_judges::{ConnectError, Key};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use crate::{
     asking::{KEY, LONG, asked, question, says, settings},
@@ -19,6 +23,10 @@ const WRONG_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_WRONG_ADDRESS";
 
 /// The address that cannot be asked; in the child only.
 const VAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_VAIN_ADDRESS";
+
+/// The address whose proxy does not speak TLS; in the child only.
+const PLAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_PLAIN_ADDRESS";
+
 const CONCEALED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_CONCEALED_ADDRESS";
 
 /// The address for which no judge can be made; in the child only.
@@ -57,6 +65,20 @@ async fn names_the_proxy_in_a_child() {
     let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
     let expected = "cannot connect to http://judge.test/v1 through the proxy 127.0.0.1:1: ";
     assert!(message.starts_with(expected) && !message.contains("secret"), "{message}");
+}
+
+/// Does nothing unless the tests below start it.
+#[tokio::test]
+async fn names_the_proxy_without_tls_in_a_child() {
+    let Ok(address) = env::var(PLAIN_ADDRESS) else { return };
+    let mut settings = settings(address);
+    settings.retries = 0;
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
+    let remedy =
+        "which answered without TLS: the address of a proxy without TLS begins with `http://`";
+    let expected = "http://judge.test/v1 cannot be asked through the proxy 127.0.0.1:";
+    assert!(message.starts_with(expected) && message.ends_with(remedy), "{message}");
 }
 
 /// Does nothing unless the tests below start it.
@@ -114,6 +136,22 @@ async fn a_server_elsewhere_is_asked_through_the_proxy_and_one_on_this_machine_i
     let server = Server::start(|_| Some(says("Yes."))).await;
     ask_in_a_child(&server.url("/v1"), "HTTP_PROXY", &proxy.url("")).await;
     assert_eq!((proxy.count(), server.count()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_proxy_without_tls_whose_address_says_otherwise_is_what_the_error_is_about() {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("https://{}", proxy.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = proxy.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ =
+                stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
+        }
+    });
+    let there = (PLAIN_ADDRESS, "http://judge.test/v1");
+    assert!(in_a_child("names_the_proxy_without_tls", there, ("HTTP_PROXY", &address)).await);
 }
 
 #[tokio::test]

@@ -127,8 +127,9 @@ pub enum Advice {
     SameScorers,
     /// Have judges asked once, so that their answers are recorded.
     Record,
-    /// Allow the scorer to name these models in its entry, if they may cost what they cost; none: the one that it
-    /// names.
+    /// Have judges asked once more: a recorded answer is taken again.
+    AskAgain,
+    /// Allow the scorer to name these models in its entry, if they may cost what they cost.
     AllowModels(Vec<String>),
     /// Let several scores become one by their mean.
     ReduceByMean,
@@ -175,8 +176,8 @@ impl Advice {
             Advice::SameScorers,
             Advice::Record,
             Advice::AllowModels(vec![name()]),
-            Advice::AllowModels(Vec::new()),
             Advice::ReduceByMean,
+            Advice::AskAgain,
             Advice::BoundCalls,
             Advice::TryLater,
             Advice::Update,

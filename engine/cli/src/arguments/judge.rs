@@ -31,7 +31,7 @@ const SHOWN_MODELS: usize = 10;
 #[command(next_help_heading = "Judges")]
 pub(crate) struct JudgeArguments {
     /// The model that is asked, instead of those that the suite names; not for a jury of several models
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     judge_model: Option<String>,
 
     /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it nothing
@@ -278,23 +278,35 @@ pub(crate) fn connected(
     })
 }
 
+fn parse_model(written: &str) -> Result<String, String> {
+    match JudgeSettings::can_have_model(written) {
+        true => Ok(written.to_owned()),
+        false => Err("a model has a name of 1 to 200 bytes, without control characters and not of white space alone".to_owned()),
+    }
+}
+
 fn parse_budget(written: &str) -> Result<Budget, String> {
     let mut budget = Budget::default();
     for part in written.split(',') {
         let expected = || format!("`{part}` is not `calls=NUMBER` or `usd=NUMBER`");
         let (key, value) = part.split_once('=').ok_or_else(expected)?;
-        match key.trim() {
+        let key = key.trim();
+        let is_twice = match key {
             "calls" => {
-                budget.calls = Some(value.trim().parse().map_err(|_| expected())?);
+                let calls = value.trim().parse().map_err(|_| expected())?;
+                budget.calls.replace(calls).is_some()
             }
             "usd" => {
                 let dollars: f64 = value.trim().parse().map_err(|_| expected())?;
                 if !dollars.is_finite() || dollars < 0.0 {
                     return Err(expected());
                 }
-                budget.cost_usd = Some(dollars);
+                budget.cost_usd.replace(dollars).is_some()
             }
             _ => return Err(expected()),
+        };
+        if is_twice {
+            return Err(format!("`{key}` is there twice; give it once"));
         }
     }
     Ok(budget)
@@ -305,12 +317,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_model_has_the_name_that_one_of_a_suite_has() {
+        assert_eq!(parse_model("qwen3:8b"), Ok("qwen3:8b".to_owned()));
+        for wrong in ["", " ", "a\nb", "x".repeat(201).as_str()] {
+            assert!(parse_model(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn a_budget_is_of_calls_or_of_dollars_or_both() {
         let both = Budget::default().with_calls(7).with_cost_usd(0.5);
         assert_eq!(parse_budget("calls=7,usd=0.5"), Ok(both));
         assert_eq!(parse_budget("usd=2").unwrap().cost_usd, Some(2.0));
         for wrong in ["", "7", "calls=x", "usd=-1", "usd=inf", "tokens=7", "calls=1;usd=2"] {
             assert!(parse_budget(wrong).is_err(), "{wrong}");
+        }
+        for (twice, key) in [("calls=3,calls=5", "calls"), ("usd=1,calls=3,usd=1", "usd")] {
+            assert_eq!(parse_budget(twice), Err(format!("`{key}` is there twice; give it once")));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use scorebox::{
     judge::{Question, Recording, Reply, Role},
-    store::{CallRecord, ScoreCursor, ScoreFilter, ScoreId, Store},
+    store::{CallRecord, ScoreCursor, ScoreFilter, ScoreId, Store, UnscoredCall},
 };
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::{
 
 /// List what scorers asked judges, and the answers
 ///
-/// With --format jsonl, each call is printed as a recording: a judge with the provider `recorded` answers from it, and
+/// An answer that no stored score is based on has no case: the score ended before it could be stored. With --format jsonl, each call is printed as a recording: a judge with the provider `recorded` answers from it, and
 /// --import adds it to another database.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Calls {
@@ -52,16 +52,41 @@ pub(crate) struct Calls {
     database: Database,
 }
 
-/// A call as it is listed: the score that is based on it, and the recording.
+/// A call as it is listed: the score that is based on it, if one is, and the recording.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed<'a> {
+struct Listed {
     call_digest: String,
-    case_id: &'a str,
-    scorer_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    case_id: Option<String>,
+    scorer_id: String,
     is_recorded: bool,
     #[serde(flatten)]
-    recording: Option<&'a Recording>,
+    recording: Option<Recording>,
+}
+
+impl From<CallRecord> for Listed {
+    fn from(call: CallRecord) -> Listed {
+        Listed {
+            call_digest: call.digest.to_string(),
+            case_id: Some(call.case_id),
+            scorer_id: call.scorer_id,
+            is_recorded: call.is_recorded,
+            recording: call.recording,
+        }
+    }
+}
+
+impl From<UnscoredCall> for Listed {
+    fn from(call: UnscoredCall) -> Listed {
+        Listed {
+            call_digest: call.recording.call.digest().to_string(),
+            case_id: None,
+            scorer_id: call.scorer_id,
+            is_recorded: false,
+            recording: Some(call.recording),
+        }
+    }
 }
 
 impl Calls {
@@ -74,7 +99,7 @@ impl Calls {
         let most = self.format.most(self.limit, 50);
         let (mut calls, mut all) = (Vec::new(), 0_u64);
         let (run, score) = self.place(&store)?;
-        store.for_each_call(run, score, |call| {
+        let mut list = |call: Listed| {
             if self.scorer.as_ref().is_some_and(|scorer| *scorer != call.scorer_id) {
                 return;
             }
@@ -82,21 +107,24 @@ impl Calls {
             if all <= most {
                 calls.push(call);
             }
-        })?;
+        };
+        store.for_each_call(run, score, |call| list(call.into()))?;
+        if score.is_none() {
+            store.for_each_unscored_call(run, |call| list(call.into()))?;
+        }
         output::stdout(|out| match self.format {
             Format::Table if self.score.is_some() => {
                 calls.iter().try_for_each(|call| write!(out, "{}", conversation(call)))
             }
             Format::Table => output::table(out, table(&calls)),
-            format => {
-                let listed: Vec<Listed<'_>> = calls.iter().map(listed).collect();
-                output::list(out, format == Format::Jsonl, &listed)
-            }
+            format => output::list(out, format == Format::Jsonl, &calls),
         })?;
         if calls.is_empty() {
             words::say(&match &self.scorer {
-                Some(scorer) => format!("`{}` asked no judge", report::one_line(scorer, 64)),
-                None => "no judge was asked".to_owned(),
+                Some(scorer) => {
+                    format!("no answer of a judge is stored for `{}`", report::one_line(scorer, 64))
+                }
+                None => "no answer of a judge is stored".to_owned(),
             });
         } else if all > calls.len() as u64 {
             words::say(&format!(
@@ -129,17 +157,7 @@ impl Calls {
     }
 }
 
-fn listed(call: &CallRecord) -> Listed<'_> {
-    Listed {
-        call_digest: call.digest.to_string(),
-        case_id: &call.case_id,
-        scorer_id: &call.scorer_id,
-        is_recorded: call.is_recorded,
-        recording: call.recording.as_ref(),
-    }
-}
-
-fn table(calls: &[CallRecord]) -> Table {
+fn table(calls: &[Listed]) -> Table {
     let mut table = Table::new(&[
         ("case", Align::Left),
         ("scorer", Align::Left),
@@ -158,7 +176,7 @@ fn table(calls: &[CallRecord]) -> Table {
         });
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row([
-            output::cell(&call.case_id, 40),
+            or_dash(call.case_id.as_deref().map(|id| output::cell(id, 40))),
             output::cell(&call.scorer_id, 40),
             or_dash(recording.map(|it| output::cell(&it.model, 40))),
             if call.is_recorded { "yes" } else { "no" }.to_owned(),
@@ -184,8 +202,8 @@ fn said(reply: &Reply) -> String {
 }
 
 /// The whole of one call, line by line.
-fn conversation(call: &CallRecord) -> String {
-    let mut shown = format!("call {}\n", call.digest);
+fn conversation(call: &Listed) -> String {
+    let mut shown = format!("call {}\n", call.call_digest);
     let Some(recording) = &call.recording else {
         shown.push_str("  its answer is not stored\n");
         return shown;

@@ -253,7 +253,7 @@ impl Live {
         }
     }
 
-    /// What earlier sessions of a run asked its judges, as far as their scores are stored.
+    /// What earlier sessions of a run asked its judges, whether or not a score came of it.
     fn asked_before(&self, which: &WhichRun) -> Result<Consumed, Failure> {
         let mut before = Consumed::default();
         let WhichRun::Resume(id) = which else { return Ok(before) };

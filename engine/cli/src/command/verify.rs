@@ -243,20 +243,11 @@ impl Verify {
         let run = run.spec.id.to_string();
         let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
         drop(waiting);
-        // What no root covers may differ, such as the bytes of a component or a case that is not under a key of its
-        // run.
-        let root_differs = matches!(
-            &finding.verdict,
-            Verdict::Different { differences } if differences.iter().any(|it| it.what == "root")
-        );
+        let said = of_the_root(&finding.verdict);
         let mut findings = Findings::default();
         findings.take(finding, self.format)?;
         findings.print(self.format)?;
-        words::say(match (findings.different, root_differs) {
-            (0, _) => "the root matches: the run has not changed since it ended",
-            (_, true) => "the root differs: the run has changed since it ended with that root",
-            (_, false) => "the run has changed since it ended, in what the root does not cover",
-        });
+        words::say(said);
         Ok(self.exit(&findings))
     }
 
@@ -317,6 +308,28 @@ impl Verify {
         match findings.different > 0 || doubtful || findings.total() == 0 {
             true => Exit::SomeErrors,
             false => Exit::Done,
+        }
+    }
+}
+
+/// What a verdict on a root says about the run.
+fn of_the_root(verdict: &Verdict) -> &'static str {
+    let Verdict::Different { differences } = verdict else {
+        return "the root matches: the run has not changed since it ended";
+    };
+    let named = differences.iter().filter(|it| it.is_of_what_a_root_names()).count();
+    match differences.iter().any(|it| it.what == "root") {
+        true => "the root differs: the run has changed since it ended with that root",
+        // Such as a case that is not under a key of its run.
+        false if named == 0 => {
+            "the run has changed since it ended, in what the root does not cover"
+        }
+        false if named == differences.len() => {
+            "the run has changed since it ended: its rows have that root, but components, questions or answers are not \
+             those that the root names by their digests"
+        }
+        false => {
+            "the run has changed since it ended, in what the root names by its digest and in what it does not cover"
         }
     }
 }

@@ -50,6 +50,7 @@ fn there_is_one_of_each() {
         | Advice::Record
         | Advice::AllowModels(_)
         | Advice::ReduceByMean
+        | Advice::AskAgain
         | Advice::BoundCalls
         | Advice::TryLater
         | Advice::Update

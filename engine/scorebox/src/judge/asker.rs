@@ -6,8 +6,8 @@ use std::{slice, sync::Arc, time::Duration};
 use crate::advice::Advice;
 
 use super::{
-    Asked, Call, Halt, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
-    Question, RecordingUse, Request,
+    Asked, Asking, Call, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury,
+    Meter, Question, RecordingUse, Request,
     judges::{Behalf, Judge},
 };
 
@@ -18,8 +18,7 @@ pub struct Asker {
     choice: Arc<JudgeChoice>,
     identity: Arc<JudgeIdentity>,
     meter: Arc<Meter>,
-    /// What ends its waiting.
-    stop: Halt,
+    asking: Asking,
     /// Whom it asks for a jury.
     seat: Option<Seat>,
 }
@@ -50,7 +49,7 @@ impl Judges {
             choice: Arc::new(choice),
             identity,
             meter,
-            stop: Halt::default(),
+            asking: Asking::default(),
             seat: None,
         })
     }
@@ -81,9 +80,9 @@ impl JudgeIdentity {
 }
 
 impl Asker {
-    /// The same access until `stop` is ordered.
-    pub(crate) fn until(&self, stop: Halt) -> Asker {
-        Asker { stop, ..self.clone() }
+    /// The same access for this run, until its end is ordered.
+    pub(crate) fn asking(&self, asking: Asking) -> Asker {
+        Asker { asking, ..self.clone() }
     }
 
     /// The jury that is asked in place of one judge; `None` if there is none.
@@ -167,7 +166,7 @@ impl Asker {
     /// Why there is none.
     pub async fn ask(&self, call: &Call, within: Duration) -> Result<Asked, JudgeError> {
         let scorer = self.choice.scorer.as_deref();
-        let behalf = Behalf { scorer, meter: &self.meter, within, stop: &self.stop };
+        let behalf = Behalf { scorer, meter: &self.meter, within, asking: &self.asking };
         self.judges.answer(self.choice.name(), call, behalf).await
     }
 
@@ -225,9 +224,14 @@ fn not_allowed(named: &str, choice: &JudgeChoice) -> JudgeError {
     let named = crate::cut::cut(named, 200);
     let models = choice.models.iter().cloned().chain([named.clone()]).collect();
     let message = match choice.models.as_slice() {
-        [] => format!("the scorer asks the model `{named}`, and its entry allows it to name none"),
+        [] => format!(
+            "the scorer asks the model `{named}`, and its entry allows it to name none: see `models` of its `judge`"
+        ),
         models => {
-            format!("the scorer asks the model `{named}`; its entry allows: {}", models.join(", "))
+            let models = models.join(", ");
+            format!(
+                "the scorer asks the model `{named}`; its entry allows: {models} (`models` of its `judge`)"
+            )
         }
     };
     let error = JudgeError::new(JudgeErrorKind::ModelNotAllowed, message);

@@ -25,8 +25,8 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether a caller that waited for it may get its own answer: with its own budget, from its own judge, in more
-    /// time, or because nobody stopped it.
+    /// Whether a caller that waited for it may get its own answer: with its own budget, from its own judge, which may
+    /// have another key, in more time, or because nobody stopped it.
     pub(super) fn is_of_another(&self, judge: &str, within: Duration) -> bool {
         let Err(error) = &self.outcome else { return false };
         match error.kind {
@@ -34,7 +34,9 @@ impl Ended {
             | JudgeErrorKind::CostUnknown(_)
             | JudgeErrorKind::Stopped => true,
             JudgeErrorKind::TimedOut => self.judge != judge || self.within < within,
-            _ => false,
+            // There was an answer, which another one would not be kept any better than.
+            JudgeErrorKind::Recordings => false,
+            _ => self.judge != judge,
         }
     }
 }
@@ -109,6 +111,23 @@ mod tests {
         }
     }
 
+    /// Refuses, as a server does that wants a key.
+    #[derive(Debug)]
+    struct Refuses;
+
+    impl Provider for Refuses {
+        fn ask<'a>(
+            &'a self,
+            _: &'a Question,
+            _: Duration,
+        ) -> BoxFuture<'a, Result<Answer, AskError>> {
+            Box::pin(async {
+                tokio::time::sleep(LATENCY).await;
+                Err(AskError::new(AskErrorKind::Refused, "no key", 1))
+            })
+        }
+    }
+
     /// A judge that takes one call at a time.
     fn judges() -> Judges {
         let provider = ProviderSettings::Own { kind: "slow".into(), place: String::new() };
@@ -147,6 +166,25 @@ mod tests {
         let (first, second) = join(asker.ask(&call, short), asker.ask(&call, short)).await;
         assert!(first.is_err() && second.is_err());
         assert_eq!(judges.counts().consumed.calls, 1);
+    }
+
+    #[tokio::test]
+    async fn the_refusal_of_another_judge_is_no_answer_and_that_of_its_own_is_shared() {
+        let provider = ProviderSettings::Own { kind: "slow".into(), place: String::new() };
+        let settings = || JudgeSettings::new(provider.clone());
+        let judges = Judges::builder()
+            .judge("keyless", settings(), Some(Arc::new(Refuses)))
+            .judge("default", settings(), Some(Arc::new(Slow)))
+            .build();
+        let keyless = judges.asker(JudgeChoice::of(Some("keyless".into()))).unwrap();
+        let own = asker(&judges, Budget::default());
+        let (same, other, long) = (call(&own, "Is it?"), call(&own, "Another?"), LATENCY * 100);
+        let (first, second) = join(keyless.ask(&same, long), own.ask(&same, long)).await;
+        assert_eq!(first.unwrap_err().kind, JudgeErrorKind::Refused);
+        second.unwrap();
+        let (first, second) = join(keyless.ask(&other, long), keyless.ask(&other, long)).await;
+        assert!(first.is_err() && second.is_err());
+        assert_eq!(judges.counts().consumed.calls, 3);
     }
 
     #[tokio::test]

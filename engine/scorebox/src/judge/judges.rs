@@ -14,7 +14,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 use super::{
-    Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, Halt, JudgeError,
+    Answer, AskError, AskErrorKind, AskedBy, Asking, Budget, BudgetOf, Call, Consumed, JudgeError,
     JudgeErrorKind, JudgeSettings, Load, MAX_COST_USD, Meter, Provider, Recording, Recordings,
     TokenUsage,
     budget::Beyond,
@@ -85,8 +85,16 @@ pub(super) struct Behalf<'a> {
     pub(super) meter: &'a Meter,
     /// How long the answer may take from when the question is sent.
     pub(super) within: Duration,
-    /// What ends the waiting until then.
-    pub(super) stop: &'a Halt,
+    /// For which run, and what ends the waiting until the question is sent.
+    pub(super) asking: &'a Asking,
+}
+
+impl Behalf<'_> {
+    /// Who had the question answered, if that is a scorer of a run.
+    fn asked_by(&self, is_asked_now: bool) -> Option<AskedBy> {
+        let (run, scorer) = (self.asking.run.as_ref()?, self.scorer?);
+        Some(AskedBy { is_asked_now, ..AskedBy::new(Arc::clone(run), scorer) })
+    }
 }
 
 /// The judges of a program, by name. Cheap to clone.
@@ -241,7 +249,7 @@ impl Judges {
         let digest = call.digest();
         let file = self.judge(name).and_then(|judge| judge.recorded.as_ref());
         let (recording, is_asked_now) = match file {
-            Some(file) => (self.of_file(name, &**file, call).await, false),
+            Some(file) => (self.of_file(name, &**file, call, behalf).await, false),
             None => match self.recorded(digest)? {
                 Some(recording) => (Ok(recording), false),
                 None if self.0.recording_use == RecordingUse::Only => {
@@ -265,6 +273,7 @@ impl Judges {
         name: &str,
         file: &dyn Recordings,
         call: &Call,
+        behalf: Behalf<'_>,
     ) -> Result<Arc<Recording>, JudgeError> {
         let digest = call.digest();
         let Some(recording) = file.find(digest).map_err(unreadable)? else {
@@ -278,7 +287,7 @@ impl Judges {
         let stored = stored.map(|stored| stored.find(digest)).transpose().map_err(unreadable)?;
         // It is there already, most of the time.
         if stored.flatten().is_none_or(|stored| stored.reply != recording.reply) {
-            self.keep(&recording).await?;
+            self.keep(&recording, behalf.asked_by(false)).await?;
         }
         Ok(recording)
     }
@@ -352,13 +361,13 @@ impl Judges {
             .map(|meter| (BudgetOf::Run, meter))
             .chain([(BudgetOf::Judge, &judge.meter), (BudgetOf::Scorer, behalf.meter)])
             .collect();
+        let stop = &behalf.asking.stop;
         let permit = {
             let _waiting = Waiting::new(&self.0.counts.waiting);
             let size = Size::of(name, &call.question);
-            Permit::wait(&judge.places, size, &meters, (name, behalf.scorer), behalf.stop).await?
+            Permit::wait(&judge.places, size, &meters, (name, behalf.scorer), stop).await?
         };
-        let stop = behalf.stop.clone();
-        let answered = answer_of(&**provider, &call.question, behalf.within, stop);
+        let answered = answer_of(&**provider, &call.question, behalf.within, stop.clone());
         let answer = match answered.await {
             Ok(answer) => Answer { usage: answer.usage.credible(), ..answer },
             Err(error) => {
@@ -370,7 +379,7 @@ impl Judges {
         };
         let cost_usd = self.count(permit, &answer, &judge.settings);
         let recording = Arc::new(recording_of(call, answer, cost_usd));
-        self.keep(&recording).await?;
+        self.keep(&recording, behalf.asked_by(true)).await?;
         Ok(recording)
     }
 
@@ -417,13 +426,20 @@ impl Judges {
         self.0.recordings.is_some() && self.0.recording_use != RecordingUse::Off
     }
 
-    async fn keep(&self, recording: &Arc<Recording>) -> Result<(), JudgeError> {
-        match &self.0.recordings {
-            Some(recordings) if self.records() => {
-                recordings.keep(Arc::clone(recording)).await.map_err(unreadable)
-            }
-            _ => Ok(()),
-        }
+    async fn keep(
+        &self,
+        recording: &Arc<Recording>,
+        by: Option<AskedBy>,
+    ) -> Result<(), JudgeError> {
+        let Some(recordings) = self.0.recordings.as_ref().filter(|_| self.records()) else {
+            return Ok(());
+        };
+        let recording = Arc::clone(recording);
+        let kept = match by {
+            Some(by) => recordings.keep_for(recording, by),
+            None => recordings.keep(recording),
+        };
+        kept.await.map_err(unreadable)
     }
 }
 

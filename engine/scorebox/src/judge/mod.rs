@@ -16,6 +16,7 @@
 //! - `request`: what a scorer asks, checked.
 //! - `choice`: which judge, or which jury, a scorer may ask.
 //! - `asker`: a scorer's access to that.
+//! - `asking`: for which run it asks, and until when.
 //! - `jury`: several judges in place of one, and how their scores are combined.
 //! - `identity`: what decides the answers of a judge or a jury.
 //! - `in_flight`: calls that are asked at this moment.
@@ -25,6 +26,7 @@
 
 mod answer;
 mod asker;
+mod asking;
 mod budget;
 mod builder;
 mod choice;
@@ -48,6 +50,8 @@ mod settings;
 pub use answer::{Answer, MAX_COST_USD, Reply, TokenUsage};
 pub use asker::Asker;
 pub(crate) use asker::Seat;
+pub use asking::AskedBy;
+pub(crate) use asking::Asking;
 pub use budget::{Consumed, Meter, Spent};
 pub use builder::JudgesBuilder;
 pub use choice::JudgeChoice;

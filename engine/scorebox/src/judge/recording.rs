@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoxFuture, Question, Reply, TokenUsage,
+    AskedBy, BoxFuture, Question, Reply, TokenUsage,
     answer::{MAX_COST_USD, MAX_TOKENS},
 };
 use crate::digest::Digest;
@@ -268,6 +268,20 @@ pub trait Recordings: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why it cannot be kept.
     fn keep(&self, recording: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>>;
+
+    /// Keeps `recording`, and who had the question answered, so that what a run consumed is known even if no score of it
+    /// is stored that is based on the answer. Unless it is said otherwise, who that was is not kept.
+    ///
+    /// # Errors
+    /// Why it cannot be kept.
+    fn keep_for(
+        &self,
+        recording: Arc<Recording>,
+        by: AskedBy,
+    ) -> BoxFuture<'_, Result<(), RecordingsError>> {
+        drop(by);
+        self.keep(recording)
+    }
 }
 
 /// Why recordings cannot be read or kept.

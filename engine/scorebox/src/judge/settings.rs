@@ -63,6 +63,13 @@ impl JudgeSettings {
     /// last.
     pub const DEFAULT_ENDURANCE: Duration = Duration::from_secs(300);
 
+    /// Whether a model can have this name: 1 to 200 bytes, some of them no white space, and none a control character.
+    pub fn can_have_model(name: &str) -> bool {
+        (1..=200).contains(&name.len())
+            && !name.trim().is_empty()
+            && !name.contains(char::is_control)
+    }
+
     /// A judge of this provider with all defaults.
     pub fn new(provider: ProviderSettings) -> JudgeSettings {
         JudgeSettings {

@@ -82,6 +82,7 @@ use tokio::{
 use crate::{
     advice::Advised,
     digest::Digest,
+    judge::Asking,
     scoring::{Capacity, Scoring},
     store::RunId,
 };
@@ -154,7 +155,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         return Err(delivering.await.map_err(broken)?.err().unwrap_or(RunError::Stopped));
     };
     let scoring = {
-        let (control, asking) = (Arc::clone(&control), control.asking().clone());
+        let (control, stop) = (Arc::clone(&control), control.asking().clone());
+        let asking = Asking { run: Some(id.as_str().into()), stop };
         Scoring::begin(capacity, &to_sinks, asking, move || control.is_stopping())
     };
     let reading = blocking(&control, {

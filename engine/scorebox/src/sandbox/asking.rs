@@ -125,24 +125,37 @@ impl Calls {
         !self.waiting.is_empty()
     }
 
-    /// Asks what is waited for, all at the same time.
+    /// Asks what is waited for, all at the same time. The first error counts, and every answer is one of the score's
+    /// calls all the same: it was paid for.
     pub(super) async fn ask(&mut self) -> Result<(), NoAnswer> {
         let waiting = std::mem::take(&mut self.waiting);
         // All of them to the end: an answer that was paid for is recorded, even if another call fails.
         let asked = waiting.iter().map(|call| self.asker.ask(call, self.time_left));
-        let mut longest = Duration::ZERO;
+        let (mut longest, mut failed) = (Duration::ZERO, None);
         for asked in join_all(asked).await {
-            let asked = asked.map_err(NoAnswer::Judge)?;
-            if !asked.is_recorded {
-                let took = Duration::try_from_secs_f64(asked.recording.latency_ms / 1000.0);
-                longest = longest.max(took.unwrap_or_default());
+            match asked {
+                Ok(asked) => longest = longest.max(self.take(asked)),
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
             }
-            self.bytes += asked.recording.bytes();
-            let digest = asked.recording.call.digest();
-            self.order.push(digest);
-            self.answers.insert(digest, asked);
         }
         self.time_left = self.time_left.saturating_sub(longest);
+        failed.map_or_else(|| self.must_fit(), |error| Err(NoAnswer::Judge(error)))
+    }
+
+    /// Takes an answer; how long it took, if it was waited for.
+    fn take(&mut self, asked: Asked) -> Duration {
+        let took = Duration::try_from_secs_f64(asked.recording.latency_ms / 1000.0);
+        let waited = took.ok().filter(|_| !asked.is_recorded);
+        self.bytes += asked.recording.bytes();
+        let digest = asked.recording.call.digest();
+        self.order.push(digest);
+        self.answers.insert(digest, asked);
+        waited.unwrap_or_default()
+    }
+
+    fn must_fit(&self) -> Result<(), NoAnswer> {
         match self.bytes <= MAX_BYTES {
             true => Ok(()),
             false => Err(NoAnswer::TooMuch(format!(

@@ -134,7 +134,7 @@ impl ErrorKind {
             ErrorKind::OutputTooLarge => Some(Advice::Shorten(Limit::OF_OUTPUT.to_vec())),
             ErrorKind::JudgeOverBudget => Some(Advice::Raise(Limit::JudgeBudget)),
             ErrorKind::JudgeTimedOut => Some(Advice::Raise(Limit::JudgeTimeout)),
-            ErrorKind::JudgeRefused => Some(Advice::AllowModels(Vec::new())),
+            ErrorKind::JudgeUnreadable => Some(Advice::AskAgain),
             ErrorKind::JudgeNotRecorded => Some(Advice::Record),
             _ => None,
         }

@@ -12,7 +12,7 @@ use wasmtime::Store;
 use crate::{
     contract::{LogLine, ScoreResult, ScorerInput},
     digest::Digest,
-    judge::{Asker, Halt, Jury, Recording, ScoreCall},
+    judge::{Asker, Asking, Jury, Recording, ScoreCall},
 };
 
 use super::{
@@ -95,7 +95,7 @@ impl LoadedScorer {
     ) -> Outcome {
         match self.of_another_process() {
             Some(outcome) => outcome,
-            None => self.score_until(input, answers, &Halt::default()).await,
+            None => self.score_asking(input, answers, &Asking::default()).await,
         }
     }
 
@@ -104,16 +104,16 @@ impl LoadedScorer {
         self.sandbox.must_be_of_this_process().err().map(|error| Outcome::of_nothing(Err(error)))
     }
 
-    /// The same, asking nothing more once `stop` is ordered. Who scores many cases asks once for many whether they are
+    /// The same, with questions that are asked like this. Who scores many cases asks once for many whether they are
     /// [`of_another_process`](LoadedScorer::of_another_process): it is a call of the system.
-    pub(crate) async fn score_until(
+    pub(crate) async fn score_asking(
         &self,
         input: ScorerInput<'_>,
         answers: Vec<Arc<Recording>>,
-        stop: &Halt,
+        asking: &Asking,
     ) -> Outcome {
         let input = input.only(self.info.reads);
-        let asker = self.asker.as_ref().map(|asker| asker.until(stop.clone()));
+        let asker = self.asker.as_ref().map(|asker| asker.asking(asking.clone()));
         let asker = asker.as_ref();
         match asker.and_then(Asker::jury) {
             Some(choice) => self.score_by_jury(input, (asker, choice), &answers).await,

@@ -9,7 +9,7 @@ use crate::{
     case::{Case, CasePointer, Key},
     contract::{Fields, ScorerInput},
     digest::Digest,
-    judge::{Halt, Recording},
+    judge::{Asking, Recording},
     row::Answer,
     sandbox::{ErrorKind, LoadedScorer, Outcome, ScoreError},
     workspace::TaskFolder,
@@ -61,7 +61,7 @@ impl CaseInFlight {
         workspaces: &Arc<Semaphore>,
     ) -> Result<bool, Box<Outcome>> {
         // A condition asks no judge.
-        let asking = Halt::default();
+        let asking = Asking::default();
         let (outcome, _) = self.score(condition, None, Vec::new(), workspaces, &asking).await;
         let no_answer = match &outcome.result {
             Ok(result) => match result.score {
@@ -127,14 +127,14 @@ impl CaseInFlight {
 
     /// Scores the case, or one value of it as the `output`, with answers of a judge that are known already; returns the
     /// digest of what the scorer was given as well. If the scorer reads files, the case takes one of the places for
-    /// `workspaces` until it is dropped. `asking` ends the waiting of questions that were not sent.
+    /// `workspaces` until it is dropped. `asking` says for which run judges are asked, and until when.
     pub(crate) async fn score(
         &self,
         scorer: &LoadedScorer,
         output: Option<&str>,
         answers: Vec<Arc<Recording>>,
         workspaces: &Arc<Semaphore>,
-        asking: &Halt,
+        asking: &Asking,
     ) -> (Outcome, Digest) {
         let reads = scorer.info().reads;
         let input = ScorerInput {
@@ -148,7 +148,7 @@ impl CaseInFlight {
                 .get_or_init(async || Arc::clone(workspaces).acquire_owned().await.ok())
                 .await;
         }
-        let outcome = scorer.score_until(input, answers, asking).await;
+        let outcome = scorer.score_asking(input, answers, asking).await;
         let input_digest = match output {
             Some(output) => self.input_digest_of(output, reads, outcome.files),
             None => self.input_digest(reads, outcome.files),

@@ -32,7 +32,7 @@ pub(crate) use queue::Closed;
 pub(crate) use room::Room;
 pub(crate) use unit::{Batch, Computed, Finished, Unit};
 
-use crate::judge::Halt;
+use crate::judge::Asking;
 
 use queue::Queue;
 use workers::{Worker, Workers};
@@ -62,11 +62,11 @@ pub(crate) struct Scoring<U> {
 
 impl<U: Unit> Scoring<U> {
     /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped. `asking`
-    /// ends the waiting of questions to judges that were not sent.
+    /// says for which run judges are asked, and until when.
     pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
         capacity: Capacity,
         rows: &mpsc::Sender<M>,
-        asking: Halt,
+        asking: Asking,
         is_stopping: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Scoring<U> {
         let units = Arc::new(Units::new(capacity.queued));

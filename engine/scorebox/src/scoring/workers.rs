@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{Batch, Computed, Finished, Room, Unit, Units, queue::Queue, turns::in_turns};
-use crate::{judge::Halt, now::now_ms, sandbox::Outcome, suite::Skip};
+use crate::{judge::Asking, now::now_ms, sandbox::Outcome, suite::Skip};
 
 /// The most units that a worker takes at once.
 const MAX_AT_ONCE: usize = 128;
@@ -31,8 +31,8 @@ pub(super) struct Worker<U, M> {
     pub(super) rows: mpsc::Sender<M>,
     pub(super) room: Room,
     pub(super) is_stopping: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Ends the waiting of questions that were not sent.
-    pub(super) asking: Halt,
+    /// For which run judges are asked, and until when.
+    pub(super) asking: Asking,
     /// The workspaces that may be in memory.
     pub(super) workspaces: Arc<Semaphore>,
 }
@@ -145,7 +145,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
 
 /// What comes of a unit: first it is asked whether the scorer is for the case. The result of a scorer that was not run
 /// because the task failed is not there for the same reason.
-async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>, asking: &Halt) -> Computed {
+async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>, asking: &Asking) -> Computed {
     let failed = |why: &str| {
         unit.begins();
         Computed::NotRun(Outcome::of_failed_task(why))

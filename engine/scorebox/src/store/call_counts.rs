@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Row, params};
 use serde::Serialize;
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError};
+use super::{
+    CaseKey, RunKey, ScorerKey, Store, StoreError,
+    run_calls::{Figures, figures},
+};
 
 /// What the judge of a run's scorer answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -14,9 +17,9 @@ use super::{CaseKey, RunKey, ScorerKey, Store, StoreError};
 pub struct CallCounts {
     /// The scorer.
     pub scorer_id: String,
-    /// Answers that its scores are based on.
+    /// Answers that its scores are based on, and those that it asked for and of which no score is stored.
     pub calls: u64,
-    /// Those that were recorded before.
+    /// Those that were recorded before the run asked.
     pub recorded: u64,
     /// Attempts beyond the first, of those that were asked.
     pub retries: u64,
@@ -117,8 +120,29 @@ impl Store {
         })
     }
 
-    /// The calls of one scorer's rows.
+    /// What one scorer asked: the calls of its rows, and those of scores that have none.
     fn consumed(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<CallCounts> {
+        let (of_rows, others) =
+            (self.figures_of_rows(run, scorer)?, self.figures_of_no_score(scorer)?);
+        let figures: Figures = std::array::from_fn(|at| of_rows[at] + others[at]);
+        // Counts of rows and tokens are far below 2^53.
+        let count = |at: usize| figures[at] as u64;
+        let (calls, recorded, cost_unknown) = (count(0), count(1), count(6));
+        let is_known = cost_unknown == 0 || calls.saturating_sub(recorded) > cost_unknown;
+        Ok(CallCounts {
+            calls,
+            recorded,
+            retries: count(2),
+            input_tokens: count(3),
+            output_tokens: count(4),
+            tokens_unknown: count(7),
+            cost_usd: is_known.then_some(figures[5]),
+            cost_unknown,
+            ..CallCounts::default()
+        })
+    }
+
+    fn figures_of_rows(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<Figures> {
         let (first, last) = CaseKey::bounds(run);
         let mut query = self.conn.prepare_cached(
             "SELECT count(*), total(is_recorded), total(iif(is_recorded, 0, attempts - 1)),
@@ -130,21 +154,7 @@ impl Store {
                  AND calls.reply_digest = score_calls.reply_digest
              WHERE score_calls.case_key BETWEEN ?1 AND ?2 AND score_calls.scorer = ?3",
         )?;
-        query.query_row(params![first, last, scorer], |row| {
-            let (calls, recorded, cost_unknown) = (count(row, 0)?, count(row, 1)?, count(row, 6)?);
-            let is_known = cost_unknown == 0 || calls.saturating_sub(recorded) > cost_unknown;
-            Ok(CallCounts {
-                calls,
-                recorded,
-                retries: count(row, 2)?,
-                input_tokens: count(row, 3)?,
-                output_tokens: count(row, 4)?,
-                tokens_unknown: count(row, 7)?,
-                cost_usd: is_known.then(|| row.get(5)).transpose()?,
-                cost_unknown,
-                ..CallCounts::default()
-            })
-        })
+        query.query_row(params![first, last, scorer], figures)
     }
 
     fn silent_jurors(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<Vec<SilentJuror>> {

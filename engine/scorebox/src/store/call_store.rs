@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::{Store, StoreError};
 use crate::{
     digest::Digest,
-    judge::{BoxFuture, Recording, Recordings, RecordingsError},
+    judge::{AskedBy, BoxFuture, Recording, Recordings, RecordingsError},
 };
 
 /// Recordings that wait to be written.
@@ -33,6 +33,7 @@ pub struct CallStore {
 #[derive(Debug)]
 struct Answered {
     recording: Arc<Recording>,
+    by: Option<AskedBy>,
     written: oneshot::Sender<Result<(), RecordingsError>>,
 }
 
@@ -63,6 +64,22 @@ impl CallStore {
         let reading = Mutex::new(Store::open_read_only(path)?);
         Ok(CallStore { reading, writes: None, writing: None })
     }
+
+    /// Waits until a recording is written, with who had the question answered.
+    async fn written(
+        &self,
+        recording: Arc<Recording>,
+        by: Option<AskedBy>,
+    ) -> Result<(), RecordingsError> {
+        let Some(writes) = &self.writes else {
+            return Err(RecordingsError("the database is open for reading only".into()));
+        };
+        let ended = || RecordingsError("what writes them ended".into());
+        let (written, is_written) = oneshot::channel();
+        // Waits if thousands are in the queue, which holds up the caller that asks so fast.
+        writes.send(Answered { recording, by, written }).map_err(|_| ended())?;
+        is_written.await.map_err(|_| ended())?
+    }
 }
 
 impl Recordings for CallStore {
@@ -81,16 +98,15 @@ impl Recordings for CallStore {
     }
 
     fn keep(&self, recording: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>> {
-        Box::pin(async {
-            let Some(writes) = &self.writes else {
-                return Err(RecordingsError("the database is open for reading only".into()));
-            };
-            let ended = || RecordingsError("what writes them ended".into());
-            let (written, is_written) = oneshot::channel();
-            // Waits if thousands are in the queue, which holds up the caller that asks so fast.
-            writes.send(Answered { recording, written }).map_err(|_| ended())?;
-            is_written.await.map_err(|_| ended())?
-        })
+        Box::pin(self.written(recording, None))
+    }
+
+    fn keep_for(
+        &self,
+        recording: Arc<Recording>,
+        by: AskedBy,
+    ) -> BoxFuture<'_, Result<(), RecordingsError>> {
+        Box::pin(self.written(recording, Some(by)))
     }
 }
 
@@ -114,9 +130,8 @@ fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
     while let Ok(first) = answers.recv() {
         let mut batch = vec![first];
         batch.extend(answers.try_iter().take(MAX_AT_ONCE - 1));
-        let recordings: Vec<Arc<Recording>> =
-            batch.iter().map(|answered| Arc::clone(&answered.recording)).collect();
-        let kept = store.keep_recordings(&recordings);
+        let answers = batch.iter().map(|it| (&*it.recording, it.by.as_ref()));
+        let kept = store.keep_answers(answers);
         let kept = kept.map_err(|error| RecordingsError(error.to_string()));
         for answered in batch {
             // A score that is no longer waited for does not listen.

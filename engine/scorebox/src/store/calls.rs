@@ -18,7 +18,7 @@ use crate::{
 /// tampered with.
 const MAX_SHOWN: i64 = 65_536;
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "digest, reply_digest, call_json, reply_json, model, input_tokens, output_tokens,
     cost_usd, latency_ms, attempts, answered_at_ms";
 
@@ -89,14 +89,7 @@ impl Store {
     /// # Errors
     /// Troubles of writing.
     pub fn keep_recordings(&self, recordings: &[Arc<Recording>]) -> Result<(), StoreError> {
-        let keep = || {
-            let change = self.conn.unchecked_transaction()?;
-            for recording in recordings {
-                insert(&change, recording)?;
-            }
-            change.commit()
-        };
-        self.explained(keep())
+        self.keep_answers(recordings.iter().map(|recording| (&**recording, None)))
     }
 
     /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those
@@ -261,7 +254,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Result<()> {
+pub(super) fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Result<()> {
     let json = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
     };
@@ -296,7 +289,7 @@ fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Result<()> {
 }
 
 /// The recording of a row with [`COLUMNS`], which must be what its digests say.
-fn recording(row: &Row<'_>) -> rusqlite::Result<Recording> {
+pub(super) fn recording(row: &Row<'_>) -> rusqlite::Result<Recording> {
     stored(row)?.map_err(damage)
 }
 

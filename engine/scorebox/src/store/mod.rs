@@ -33,6 +33,7 @@
 //! | `call_store.rs` | a database as what judges answered before, and who writes it        |
 //! | `call_check.rs` | whether a recording is the one that its digests name                 |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
+//! | `run_calls.rs`  | what a run asked judges, whatever is stored of its scores            |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
@@ -88,6 +89,7 @@ mod remove;
 mod reuse;
 mod root;
 mod run;
+mod run_calls;
 mod run_words;
 mod schema;
 mod scorer;
@@ -139,6 +141,7 @@ pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
 pub use run::{RunHandle, RunRecord, RunSpec};
+pub use run_calls::UnscoredCall;
 pub use run_words::{RunSource, RunState};
 pub use scorer::{ConditionSpec, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;

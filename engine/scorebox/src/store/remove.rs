@@ -152,7 +152,42 @@ const UNSHARED_CALLS: &str = "
         AND NOT EXISTS (
             SELECT 1 FROM score_calls INDEXED BY score_calls_digest
             WHERE score_calls.digest = calls.digest AND score_calls.reply_digest = calls.reply_digest
-                AND (case_key <= ?1 OR case_key > ?2))";
+                AND (case_key <= ?1 OR case_key > ?2))
+        AND NOT EXISTS (
+            SELECT 1 FROM run_calls INDEXED BY run_calls_digest
+            WHERE run_calls.digest = calls.digest AND run_calls.reply_digest = calls.reply_digest
+                AND scorer NOT IN (SELECT scorer FROM scorers WHERE run = ?3))";
+
+/// The next calls that a run without cases asked for.
+macro_rules! asked {
+    ($columns:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM run_calls WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)
+              ORDER BY scorer, digest, reply_digest LIMIT ?2"
+        )
+    };
+}
+
+/// The recordings of these that no other run needs.
+const UNSHARED_ASKED: &str = concat!(
+    "DELETE FROM calls WHERE (digest, reply_digest) IN (",
+    asked!("digest, reply_digest"),
+    ") AND NOT EXISTS (
+           SELECT 1 FROM score_calls INDEXED BY score_calls_digest
+           WHERE score_calls.digest = calls.digest AND score_calls.reply_digest = calls.reply_digest)
+       AND NOT EXISTS (
+           SELECT 1 FROM run_calls INDEXED BY run_calls_digest
+           WHERE run_calls.digest = calls.digest AND run_calls.reply_digest = calls.reply_digest
+               AND scorer NOT IN (SELECT scorer FROM scorers WHERE run = ?1))"
+);
+
+const ASKED: &str = concat!(
+    "DELETE FROM run_calls WHERE (scorer, digest, reply_digest) IN (",
+    asked!("scorer, digest, reply_digest"),
+    ")"
+);
 
 /// A run that goes.
 struct Doomed {
@@ -174,6 +209,9 @@ impl Removal<'_> {
             while let Some(last) = self.remove_cases(run, after, &mut seen, &mut removed)? {
                 after = last;
                 progress(removed);
+                thread::sleep(PAUSE);
+            }
+            while self.remove_asked(run)? {
                 thread::sleep(PAUSE);
             }
         }
@@ -226,7 +264,9 @@ impl Removal<'_> {
         let delete = |sql: &str| {
             store.bounded(|| store.conn.prepare_cached(sql)?.execute(params![after, last]))
         };
-        delete(UNSHARED_CALLS)?;
+        store.bounded(|| {
+            store.conn.prepare_cached(UNSHARED_CALLS)?.execute(params![after, last, run.key])
+        })?;
         delete("DELETE FROM score_calls WHERE case_key > ?1 AND case_key <= ?2")?;
         let rows = delete("DELETE FROM score_rows WHERE case_key > ?1 AND case_key <= ?2")?;
         let cases = delete("DELETE FROM cases WHERE case_key > ?1 AND case_key <= ?2")?;
@@ -234,6 +274,21 @@ impl Removal<'_> {
         removed.rows += rows as u64;
         removed.cases += cases as u64;
         Ok(Some(last))
+    }
+
+    /// Removes the next calls that a run without cases asked for, with the recordings that no other run needs; answers
+    /// whether there were some.
+    fn remove_asked(&self, run: &Doomed) -> Result<bool, StoreError> {
+        let store = self.store;
+        let change = self.begin()?;
+        let delete = |sql: &str| {
+            let next = params![run.key, ROWS_AT_ONCE as i64];
+            store.bounded(|| store.conn.prepare_cached(sql)?.execute(next))
+        };
+        delete(UNSHARED_ASKED)?;
+        let gone = delete(ASKED)?;
+        store.explained(change.commit())?;
+        Ok(gone > 0)
     }
 
     /// Removes the runs themselves, now that nothing is left of their cases.
@@ -306,6 +361,7 @@ fn remove_head(conn: &Connection, run: RunKey) -> rusqlite::Result<usize> {
     conn.execute(&format!("DELETE FROM cases WHERE case_key IN ({STRAY_CASES})"), [run])?;
     for sql in [
         "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)",
+        "DELETE FROM run_calls WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)",
         "DELETE FROM scorers WHERE run = ?1",
         "DELETE FROM sessions WHERE run = ?1",
         "DELETE FROM runs WHERE run = ?1",

@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0010.sql"),
     include_str!("migrations/0011.sql"),
     include_str!("migrations/0012.sql"),
+    include_str!("migrations/0013.sql"),
 ];
 
 /// What a file holds.
@@ -183,6 +184,7 @@ mod tests {
         include_str!("fixtures/0010.sql"),
         include_str!("fixtures/0011.sql"),
         include_str!("fixtures/0012.sql"),
+        include_str!("fixtures/0013.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5, 6, 7, 8, 9, 10, 11, 12] {
+        for version in [4, 5, 6, 7, 8, 9, 10, 11, 12, 13] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();

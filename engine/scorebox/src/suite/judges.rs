@@ -329,8 +329,11 @@ fn extra_headers(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, Str
 /// The name of a model.
 pub(super) fn name(reading: &mut Reading<'_>, node: &Node, key: &str) -> Option<String> {
     let name = reading.text(node, key)?;
-    if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
-        reading.wrong(&node.span, format!("`{key}` must be a name of 1 to 200 bytes"));
+    if !JudgeSettings::can_have_model(&name) {
+        reading.wrong(
+            &node.span,
+            format!("`{key}` must be a name of 1 to 200 bytes, without control characters and not of white space alone"),
+        );
         return None;
     }
     Some(name)

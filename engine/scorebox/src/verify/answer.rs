@@ -27,6 +27,20 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// How the name of a component's difference begins, as that of a run as a whole.
+    pub(super) const COMPONENT: &str = "component of ";
+    /// The same of a question to a judge.
+    pub(super) const QUESTION: &str = "question of call ";
+    /// The same of a judge's answer.
+    pub(super) const ANSWER: &str = "answer to call ";
+
+    /// Whether it is of what a root has only the digest of: a component, or a question or an answer of a judge. If it
+    /// was changed, the root of what is stored stays what it was.
+    pub fn is_of_what_a_root_names(&self) -> bool {
+        let named = [Difference::COMPONENT, Difference::QUESTION, Difference::ANSWER];
+        named.iter().any(|name| self.what.starts_with(name))
+    }
+
     pub(super) fn new(
         what: impl Into<String>,
         stored: impl Into<String>,

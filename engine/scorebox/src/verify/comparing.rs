@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     case::CasePointer,
-    judge::{Halt, Recording},
+    judge::{Asking, Recording},
     row::{Answer, Status},
     sandbox::LoadedScorer,
     scoring::{Batch, Capacity, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Scoring, Unit},
@@ -199,7 +199,7 @@ fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<Stor
         waiting: DEFAULT_WAITING.min(jobs.max(1)),
         queued: most_in_flight(jobs) + 1,
     };
-    (Scoring::begin(capacity, &to_comparing, Halt::default(), || false), rows)
+    (Scoring::begin(capacity, &to_comparing, Asking::default(), || false), rows)
 }
 
 /// The row as something to compute; or the finding without computing.

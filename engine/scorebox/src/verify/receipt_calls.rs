@@ -63,7 +63,7 @@ pub(super) fn answers(
         };
         let reply = found.reply_digest();
         if reply != call.reply_digest {
-            let what = format!("answer to call {}", call.digest);
+            let what = format!("{}{}", Difference::ANSWER, call.digest);
             others.push(Difference::new(what, call.reply_digest.to_string(), reply.to_string()));
             continue;
         }

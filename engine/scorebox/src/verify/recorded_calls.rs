@@ -22,8 +22,8 @@ pub(super) fn verdict(unrecorded: &Unrecorded) -> Verdict {
 /// What is different about a recording that was changed.
 pub(super) fn difference(altered: &Altered) -> Difference {
     let what = match altered.part {
-        Part::Question => format!("question of call {}", altered.call),
-        Part::Answer => format!("answer to call {}", altered.call),
+        Part::Question => format!("{}{}", Difference::QUESTION, altered.call),
+        Part::Answer => format!("{}{}", Difference::ANSWER, altered.call),
     };
     let actual = altered.actual.map(|digest| digest.to_string());
     Difference::of(what, Some(altered.stored.to_string()), actual)

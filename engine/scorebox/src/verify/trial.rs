@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     component_bytes::ComponentBytes,
-    judge::Halt,
+    judge::Asking,
     row::{Answer, Status},
     sandbox::{ErrorKind, Sandbox},
     store::{ScoreId, ScoreRecord, ScorerRecord, Store, StoreError},
@@ -139,7 +139,7 @@ impl Trying {
         let pointer = self.rescorer.output_from();
         let outcome = match pointer.map(|pointer| case.value_at(pointer)).transpose() {
             Ok(output) => {
-                let asking = Halt::default();
+                let asking = Asking::default();
                 case.score(scorer, output, answers, &self.workspaces, &asking).await.0
             }
             Err(outcome) => *outcome,

@@ -126,7 +126,7 @@ fn components(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreEr
         let actual = store.component(digest)?.map(|bytes| Digest::of(&bytes));
         if actual != Some(digest) && differences.len() < LISTED {
             let actual = actual.map(|digest| digest.to_string());
-            let what = format!("component of {id}");
+            let what = format!("{}{id}", Difference::COMPONENT);
             differences.push(Difference::of(what, Some(digest.to_string()), actual));
         }
     }

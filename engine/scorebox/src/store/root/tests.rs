@@ -135,6 +135,11 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("score_calls", "scorer"),
     // Their order counts.
     ("score_calls", "place"),
+    // What was paid for says nothing about a score.
+    ("run_calls", "scorer"),
+    ("run_calls", "digest"),
+    ("run_calls", "reply_digest"),
+    ("run_calls", "times"),
     ("calls", "call"),
     ("calls", "digest"),
     ("calls", "reply_digest"),
