@@ -46,9 +46,10 @@ pub fn comparison(
             let mut side_b = Side::new(store_b, b.run, options.node, as_one)?;
             let mut comparing = Comparing::new(store_a, store_b, &side_a, &side_b, options)?;
             while let Some(case) = next(&mut side_a, &mut side_b)? {
-                if let Beside::Both(one, other) = &case
+                if let Beside::Both(both) = &case
                     && comparing.cases < QUESTIONS_COMPARED
                 {
+                    let (one, other) = &**both;
                     let question = store_a.question(one.key)?;
                     comparing.add_question(question == store_b.question(other.key)?);
                 }
@@ -222,10 +223,11 @@ impl<'a> Comparing<'a> {
         match case {
             Beside::OnlyFirst(case) => self.a.only(case),
             Beside::OnlySecond(case) => self.b.only(case),
-            Beside::Both(one, other) => {
-                self.must_have_as_many(&one, &other)?;
-                self.both(&one, &other);
-                self.failed_in_b(&one, &other);
+            Beside::Both(both) => {
+                let (one, other) = &*both;
+                self.must_have_as_many(one, other)?;
+                self.both(one, other);
+                self.failed_in_b(one, other);
             }
         }
         Ok(())

@@ -70,7 +70,7 @@ pub(super) struct OneCase {
 pub(super) enum Beside {
     OnlyFirst(OneCase),
     OnlySecond(OneCase),
-    Both(OneCase, OneCase),
+    Both(Box<(OneCase, OneCase)>),
 }
 
 /// A run, read case by case in the order of their ids.
@@ -201,7 +201,7 @@ pub(super) fn next(
         Ordering::Less => first.next.take().map(Beside::OnlyFirst),
         Ordering::Greater => second.next.take().map(Beside::OnlySecond),
         Ordering::Equal => {
-            first.next.take().zip(second.next.take()).map(|(one, other)| Beside::Both(one, other))
+            first.next.take().zip(second.next.take()).map(|both| Beside::Both(Box::new(both)))
         }
     })
 }

@@ -176,12 +176,12 @@ impl ClusteredMean {
         error.is_finite().then_some(error)
     }
 
-    /// How many scores of a rate say as much as all of these, if each were of its own case: the cases divided by how
-    /// much of a score's variance is between cases. That part is 1 / cases / (scores / cases)² Σe² of the variance p (1
-    /// - p) of a rate p, with the sums e as above; it is 1 if the attempts at a case always agree. A few cases of which
-    /// nearly all agree hardly show it, so two more are counted in it that do agree, one with nothing but 1 and one
-    /// with nothing but 0: without them, the first attempt that fails would make the others say more. No more than
-    /// there are scores.
+    /// How many scores of a rate carry as much information as all of these, if each were of its own case: the cases
+    /// divided by the part of a score's variance that is between cases. That part is 1 / cases / (scores / cases)² Σe²
+    /// of `p (1 - p)`, the variance of a rate p, with the sums e as above; it is 1 if the attempts at a case always
+    /// agree. A few cases of which nearly all agree hardly show it, so it counts two more that agree, one with nothing
+    /// but 1 and one with nothing but 0: without them, the first attempt that fails would make the others weigh more.
+    /// The result is at most the number of scores.
     ///
     /// Wilson's interval of so many scores: Dean and Pagano, "Evaluating confidence interval methods for binomial
     /// proportions in clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
