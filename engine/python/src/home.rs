@@ -23,7 +23,10 @@ use scorebox::{
 };
 use tokio::{runtime::Runtime, sync::Semaphore};
 
-use crate::error::{self, Kind};
+use crate::{
+    error::{self, Kind},
+    open_runs::{BLOCKING_THREADS, OpenRuns},
+};
 
 /// What the user set before the first scorer.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +47,8 @@ pub(crate) struct Home {
     pub(crate) jobs: usize,
     /// A turn for each single score that is computed; as many as there are jobs, and never closed.
     pub(crate) turns: Semaphore,
+    /// A place for each run that is open.
+    pub(crate) open_runs: OpenRuns,
     /// What the interpreter waits for before it ends; see [`Home::unfinished`].
     unfinished: AtomicUsize,
     is_ending: AtomicBool,
@@ -81,6 +86,7 @@ impl Home {
         let jobs = settings.jobs.unwrap_or(cores);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores))
+            .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("scorebox")
             .enable_all()
             .build()
@@ -95,6 +101,7 @@ impl Home {
             engine,
             jobs,
             turns,
+            open_runs: OpenRuns::new(),
             unfinished: AtomicUsize::new(0),
             is_ending: AtomicBool::new(false),
             settings,

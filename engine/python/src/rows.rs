@@ -17,7 +17,7 @@ use scorebox::{
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
-    behind::Behind,
+    behind::{Behind, Open},
     case,
     error::{self, Kind},
     home::Home,
@@ -181,7 +181,7 @@ impl Rows {
         let live = live.map_err(|error| error::of_engine(py, &error))?;
         Ok(Rows {
             run_id: live.run_id().to_string(),
-            run: Behind::new(home, live, stream.is_stored),
+            run: Behind::new(home, Open { live, place }, stream.is_stored),
             home,
             stream,
             cases: Some(cases.unbind()),
@@ -202,6 +202,7 @@ impl Rows {
             if self.run.is_closed() {
                 self.leave();
                 return Ok(None);
+        let place = home.open_runs.place(py)?;
             }
             self.note_all();
             self.move_on(py);
