@@ -207,6 +207,12 @@ class Rows(Iterator[Score]):
         and one that waits for the next of ``cases`` is not waited for."""
         self._end.close()
 
+        # A thread that is inside lets go of the cases itself.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._native.let_go()
+            finally:
+                self._lock.release()
     def __enter__(self) -> Rows:
         return self
 
