@@ -197,14 +197,12 @@ fn warn_of(py: Python<'_>, engine: &Engine) -> PyResult<()> {
 #[pyo3(signature = (*, jobs=None, cache_dir=None, memory_budget=None, workspace=None))]
 pub(crate) fn configure(
     py: Python<'_>,
-    jobs: Option<i64>,
+    jobs: Option<Bound<'_, PyAny>>,
     cache_dir: Option<PathBuf>,
     memory_budget: Option<Bound<'_, PyAny>>,
     workspace: Option<PathBuf>,
 ) -> PyResult<()> {
-    let too_few = || error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into());
-    let jobs = jobs.map(|jobs| usize::try_from(jobs).ok().filter(|jobs| *jobs > 0));
-    let jobs = jobs.map(|jobs| jobs.ok_or_else(too_few)).transpose()?;
+    let jobs = jobs.map(|jobs| jobs_of(&jobs)).transpose()?;
     let memory_budget_bytes = memory_budget.map(|size| bytes_of(&size, "memory_budget"));
     let memory_budget_bytes = memory_budget_bytes.transpose()?;
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,6 +225,12 @@ pub(crate) fn configure(
 /// The path for a process that is in another folder by then.
 pub(crate) fn absolute(path: PathBuf) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
+}
+
+/// A number of jobs, checked as all whole numbers are that callers pass.
+fn jobs_of(jobs: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let arguments = jobs.py().import("scorebox._arguments")?;
+    arguments.call_method1("whole", ("jobs", jobs, 1))?.extract()
 }
 
 /// A number of bytes: an integer, or text such as `64MiB`.

@@ -20,30 +20,6 @@ def mapped(columns: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(key), str(column)) for key, column in columns.items()]
 
 
-def dictionary(name: str, passed: Any, advice: str) -> dict[str, Any]:
-    """An argument that is a dictionary; an empty one if there is none."""
-    if passed is None:
-        return {}
-    if not isinstance(passed, Mapping):
-        raise ScoreboxError("invalid-argument", f"`{name}` is a dictionary, not `{type(passed).__name__}`", advice)
-    return dict(passed)
-
-
-def text(name: str, passed: Any) -> str | None:
-    """An argument that is a text, if there is one."""
-    if passed is not None and not isinstance(passed, str):
-        message = f"`{name}` is a text, not `{type(passed).__name__}`"
-        raise ScoreboxError("invalid-argument", message, f"such as {name}={str(passed)!r}")
-    return passed
-
-
-def at_once(jobs: int | None) -> int | None:
-    """How many scores are computed at once."""
-    if jobs is not None and jobs < 1:
-        raise ScoreboxError("invalid-argument", "`jobs` must be at least 1")
-    return jobs
-
-
 def column_names(table: Any) -> list[str] | None:
     """The names of a table's columns, as Arrow has them; ``None`` if columns of such a table cannot be chosen."""
     if _is(table, "pandas", "DataFrame"):
