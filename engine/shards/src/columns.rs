@@ -2,7 +2,7 @@
 //! library's; nothing is scored.
 
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{Field, Schema};
 use scorebox::{
     advice::{Advice, Advised as _, Form},
     case::{Case, Key, Location, Mapping},
@@ -233,7 +233,7 @@ fn index_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
     if indices.next().is_some() {
         return Err(TableError::Twice { column: name.to_owned() });
     }
-    match refusal(field.data_type()) {
+    match refusal_of(field) {
         Some(why) => Err(TableError::NotJson { column: name.to_owned(), why }),
         None => Ok(Some(index)),
     }
@@ -249,6 +249,19 @@ fn line(parts: &mut [PartCells<'_>], row: usize) -> Result<String, AnswerError> 
     line.push(b'{');
     for (key, columns) in parts {
         let start = line.len();
+/// What is wrong with a column. Some have numbers whose meaning is in its metadata alone.
+fn refusal_of(field: &Field) -> Option<String> {
+    match field.metadata().get(EXTENSION_NAME).map(String::as_str) {
+        Some(PERIODS) => Some("periods of pandas, which Arrow has as numbers".to_owned()),
+        _ => refusal(field.data_type()),
+    }
+}
+
+/// Where Arrow names the meaning of a column that is not one of its own types.
+const EXTENSION_NAME: &str = "ARROW:extension:name";
+/// Spans of time, each as how many such spans came before it.
+const PERIODS: &str = "pandas.period";
+
         if start > 1 {
             line.push(b',');
         }
