@@ -577,6 +577,31 @@ def test_an_error_may_come_late_in_a_dataset():
     datasets = framework("datasets")
     from scorebox.integrations.datasets import score_batch
 
+def test_a_row_of_a_dataset_is_not_scored_as_a_batch_of_letters():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    dataset = datasets.Dataset.from_dict({"output": ["ab", "b"], "expected": ["ab", "x"]})
+    for rows in (dataset, dataset.to_iterable_dataset()):
+        with pytest.raises(scorebox.ScoreboxError) as raised:
+            list(rows.map(score_batch("exact-match")))
+        assert raised.value.kind == "invalid-argument" and "batched=True" in raised.value.advice
+
+
+def test_of_a_dataset_only_columns_that_are_read_are_converted():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    rows = {"output": ["a", "b"], "expected": ["a", "x"], "vector": [[1.0, 2.0], [3.0, 4.0]]}
+    dataset = datasets.Dataset.from_dict(rows).with_format("numpy")
+    scored = dataset.map(score_batch("exact-match"), batched=True)
+    assert scored.with_format(None)["score"] == [1.0, 0.0]
+    # An array in each row is one value.
+    columns = {"output": "vector", "expected": "vector"}
+    scored = dataset.map(score_batch("exact-match", columns=columns), batched=True)
+    assert scored.with_format(None)["score"] == [1.0, 1.0]
+
+
     dataset = datasets.Dataset.from_dict({"output": ["a"] * 20, "expected": ["a"] * 15 + [None] * 5})
     for kind in ("arrow", "pandas"):
         scored = dataset.with_format(kind).map(score_batch("exact-match"), batched=True, batch_size=5, writer_batch_size=5)

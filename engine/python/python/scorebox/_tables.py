@@ -1,4 +1,5 @@
-"""Tables of pyarrow, polars and pandas: choosing their columns, and scores as a table of the same library. Scores nothing."""
+"""Tables of pyarrow, polars and pandas, and columns by name: choosing which are read, and scores as a table of the same library.
+Scores nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +21,32 @@ def mapped(columns: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(key), str(column)) for key, column in columns.items()]
 
 
+class ColumnsByName:
+    """Columns in a dictionary, of which only those that are read are asked for and become Arrow."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self.columns = columns
+
+    def selected(self, names: list[str]) -> Any:
+        """A table of these columns."""
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
+
+        return pyarrow.table({name: _rows(name, self.columns[name]) for name in names})
+
+
+def _rows(name: str, column: Any) -> Any:
+    """A column as Arrow takes it: one value for each row, which may be an array itself."""
+    dimensions = getattr(column, "ndim", 1 if isinstance(column, (list, tuple)) else 0)
+    if dimensions == 0:
+        message = f"`{name}` is not a column: it is one value, of the type `{type(column).__name__}`"
+        raise ScoreboxError("invalid-argument", message, "pass a batch of rows, as `Dataset.map` does with `batched=True`")
+    return column.tolist() if dimensions > 1 else column
+
+
 def column_names(table: Any) -> list[str] | None:
     """The names of a table's columns, as Arrow has them; ``None`` if columns of such a table cannot be chosen."""
+    if isinstance(table, ColumnsByName):
+        return [str(name) for name in table.columns]
     if _is(table, "pandas", "DataFrame"):
         columns = [str(name) for name in table.columns]
         return columns + _names_of_index(table.index, columns)
@@ -37,6 +62,9 @@ def column_names(table: Any) -> list[str] | None:
 
 def selected(table: Any, places: list[int]) -> Any:
     """The table with the columns at these places among its names alone."""
+    if isinstance(table, ColumnsByName):
+        names = list(table.columns)
+        return table.selected([names[place] for place in places])
     if _is(table, "pandas", "DataFrame"):
         width = len(table.columns)
         frame = table.iloc[:, [place for place in places if place < width]]
