@@ -417,6 +417,10 @@ def test_langsmith():
         failed = run.model_copy(update={"outputs": outputs, "error": error})
         result = lenient.evaluate_run(failed, example)
         assert (result.score, result.comment) == (None, comment)
+    wrong = scorebox_evaluator("exact-match", expected="gold")
+    with pytest.raises(scorebox.ScoreboxError, match="`expected` names the key `gold`, which is not there") as raised:
+        wrong({"question": "?"}, {"output": "a"}, {"answer": "a", "source": "b"})
+    assert raised.value.advice == "the keys are `answer`, `source`"
 
 
 def test_mlflow(tmp_path, monkeypatch):
@@ -573,10 +577,6 @@ def test_datasets():
             assert scored.column_names == ["answer", "expected", "same", "same_reason", "same_error"]
 
 
-def test_an_error_may_come_late_in_a_dataset():
-    datasets = framework("datasets")
-    from scorebox.integrations.datasets import score_batch
-
 def test_a_row_of_a_dataset_is_not_scored_as_a_batch_of_letters():
     datasets = framework("datasets")
     from scorebox.integrations.datasets import score_batch
@@ -601,6 +601,10 @@ def test_of_a_dataset_only_columns_that_are_read_are_converted():
     scored = dataset.map(score_batch("exact-match", columns=columns), batched=True)
     assert scored.with_format(None)["score"] == [1.0, 1.0]
 
+
+def test_an_error_may_come_late_in_a_dataset():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
 
     dataset = datasets.Dataset.from_dict({"output": ["a"] * 20, "expected": ["a"] * 15 + [None] * 5})
     for kind in ("arrow", "pandas"):
