@@ -61,6 +61,25 @@ fn a_shard_that_is_there_is_left_as_it_is_and_another_one_is_not_replaced() {
 }
 
 #[test]
+fn a_component_that_was_edited_after_its_shards_were_made_is_not_taken() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.toml",
+        "[scorers.own]\nuse = \"./own.wasm\"\nconfig = { then = \"not-applicable\" }\n",
+    );
+    fs::copy(folder.path("misbehave.wasm"), folder.path("own.wasm")).unwrap();
+    write_texts(&folder.path("in.parquet"), &[("id", &[Some("a")]), ("output", &[Some("x")])]);
+    folder.sh("scorebox shard suite.toml in.parquet -o out.parquet").exits_with(0);
+    fs::write(folder.path("own.wasm"), b"\0asm").unwrap();
+    let merged = folder.sh("scorebox merge out.parquet --db m.db").exits_with(2).stderr;
+    assert!(
+        merged.contains("is not the one that the shards were made with: its SHA-256 is"),
+        "{merged}"
+    );
+    assert!(merged.contains("hint: put back the file as it was"), "{merged}");
+}
+
+#[test]
 fn a_shard_that_is_made_again_differs_in_nothing_but_times() {
     let folder = with_shards();
     folder.sh(&format!("{SHARD} in-0.parquet -o again.parquet -j 1")).exits_with(0);
