@@ -1,6 +1,8 @@
 //! Which column of a table is which part of a case, and the rows of the table as cases. The rules of a case are the
 //! library's; nothing is scored.
 
+use std::collections::BTreeMap;
+
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
 use scorebox::{
@@ -163,6 +165,14 @@ impl Columns {
         indices
     }
 
+    /// The names of the columns of each key, in a table of this schema.
+    pub(crate) fn names(&self, schema: &Schema) -> BTreeMap<String, Vec<String>> {
+        let name = |index: &usize| schema.field(*index).name().clone();
+        let of_part =
+            |part: &Part| (part.key.name().to_owned(), part.indices.iter().map(name).collect());
+        self.parts.iter().map(of_part).collect()
+    }
+
     /// The same columns in a table that has only those at [`indices`](Columns::indices).
     #[must_use]
     pub fn projected(&self) -> Columns {
@@ -239,16 +249,6 @@ fn index_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
     }
 }
 
-/// The cells of the columns that a part is in.
-type PartCells<'a> = (Key, Vec<Cells<'a>>);
-
-/// The row as a line of JSON.
-fn line(parts: &mut [PartCells<'_>], row: usize) -> Result<String, AnswerError> {
-    let invalid = |why: String| AnswerError::new(INVALID, why);
-    let mut line = Vec::with_capacity(256);
-    line.push(b'{');
-    for (key, columns) in parts {
-        let start = line.len();
 /// What is wrong with a column. Some have numbers whose meaning is in its metadata alone.
 fn refusal_of(field: &Field) -> Option<String> {
     match field.metadata().get(EXTENSION_NAME).map(String::as_str) {
@@ -262,6 +262,16 @@ const EXTENSION_NAME: &str = "ARROW:extension:name";
 /// Spans of time, each as how many such spans came before it.
 const PERIODS: &str = "pandas.period";
 
+/// The cells of the columns that a part is in.
+type PartCells<'a> = (Key, Vec<Cells<'a>>);
+
+/// The row as a line of JSON.
+fn line(parts: &mut [PartCells<'_>], row: usize) -> Result<String, AnswerError> {
+    let invalid = |why: String| AnswerError::new(INVALID, why);
+    let mut line = Vec::with_capacity(256);
+    line.push(b'{');
+    for (key, columns) in parts {
+        let start = line.len();
         if start > 1 {
             line.push(b',');
         }
