@@ -206,6 +206,8 @@ fn a_shard_that_is_cut_off_or_damaged_is_refused() {
     }
     let no_shard = folder.sh("scorebox merge in-0.parquet -o merged.parquet").exits_with(2);
     assert!(no_shard.stderr.contains("is not a shard"), "{no_shard}");
+    let nowhere = folder.sh("scorebox merge out-0.parquet -o missing/a.parquet").exits_with(2);
+    assert!(nowhere.stderr.contains("there is no folder `missing`"), "{nowhere}");
 }
 
 #[test]
