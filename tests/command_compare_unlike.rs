@@ -309,8 +309,8 @@ fn cases_that_are_others_under_the_same_id_are_pointed_out() {
         folder.sh(&format!("scorebox run {run}.jsonl -s is-refusal -q --run-id {run}"));
     }
     let compared = folder.sh("scorebox compare a b").exits_with(0);
-    let warning = "warning: 5 of 5 cases have another input or ground truth in B: they are paired by id, and the id of a case \
-        without one is its place in the file\n";
+    let warning = "warning: 5 of 5 cases have another input or ground truth in B, or the same written otherwise: they are paired by \
+        id, and the id of a case without one is its place in the file\n";
     assert!(compared.stderr.contains(warning), "{}", compared.stderr);
 }
 

@@ -61,6 +61,65 @@ fn a_shard_that_is_there_is_left_as_it_is_and_another_one_is_not_replaced() {
 }
 
 #[test]
+fn a_shard_of_other_columns_is_another_one() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    let table = [
+        ("id", &[Some("a")][..]),
+        ("output", &[Some("draft")]),
+        ("answer", &[Some("x")]),
+        ("expected", &[Some("x")]),
+    ];
+    write_texts(&folder.path("in.parquet"), &table);
+    let shard = |columns: &str| {
+        folder.sh(&format!("scorebox shard suite.toml in.parquet -o out.parquet {columns}"))
+    };
+    shard("").exits_with(0);
+    for same in ["", "--column output=output"] {
+        let said = shard(same).exits_with(0).stderr;
+        assert!(said.contains("already exists: the same input"), "{said}");
+    }
+    assert_snapshot!(shard("--column output=answer").exits_with(2), @"
+    [stderr]
+    error: `out.parquet` exists and is a different shard: its `output` was read from the column `output`, and now would be from the column `answer`
+    hint: name another file, or remove this one to have it made again
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_shard_that_does_not_name_its_columns_has_those_that_are_found_by_name() {
+    let folder = with_shards();
+    let mut shard = Shard::read(&folder.path("out-0.parquet"));
+    let source = shard.metadata.iter_mut().find(|pair| pair.key == "scorebox.input").unwrap();
+    let before = source.value.as_ref().unwrap().split_once(",\"columns\"").unwrap().0;
+    source.value = Some(format!("{before}}}"));
+    shard.write(&folder.path("out-0.parquet"));
+    let other = folder.sh(&format!("{SHARD} in-0.parquet -o out-0.parquet")).exits_with(2);
+    assert!(other.stderr.contains("it does not say which columns it was made of"), "{other}");
+    folder.sh("scorebox merge out-0.parquet out-1.parquet --db scorebox.db").exits_with(0);
+}
+
+#[test]
+fn a_component_that_was_edited_after_its_shards_were_made_is_not_taken() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.toml",
+        "[scorers.own]\nuse = \"./own.wasm\"\nconfig = { then = \"not-applicable\" }\n",
+    );
+    fs::copy(folder.path("misbehave.wasm"), folder.path("own.wasm")).unwrap();
+    write_texts(&folder.path("in.parquet"), &[("id", &[Some("a")]), ("output", &[Some("x")])]);
+    folder.sh("scorebox shard suite.toml in.parquet -o out.parquet").exits_with(0);
+    fs::write(folder.path("own.wasm"), b"\0asm").unwrap();
+    let merged = folder.sh("scorebox merge out.parquet --db m.db").exits_with(2).stderr;
+    assert!(
+        merged.contains("is not the one that the shards were made with: its SHA-256 is"),
+        "{merged}"
+    );
+    assert!(merged.contains("hint: put back the file as it was"), "{merged}");
+}
+
+#[test]
 fn a_shard_that_is_made_again_differs_in_nothing_but_times() {
     let folder = with_shards();
     folder.sh(&format!("{SHARD} in-0.parquet -o again.parquet -j 1")).exits_with(0);

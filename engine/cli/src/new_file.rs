@@ -144,7 +144,13 @@ impl NewFile {
         }
         // What a link leads to is replaced, and not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = Unfinished::beside(&path, ".scorebox-").map_err(|error| failed(&error))?;
+        let file = Unfinished::beside(&path, ".scorebox-").map_err(|error| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            match folder.filter(|folder| !folder.exists()) {
+                Some(folder) => no_folder(&path, folder),
+                None => failed(&error),
+            }
+        })?;
         Ok(NewFile { place: Place::Beside { file, replaces }, path })
     }
 
@@ -187,6 +193,12 @@ fn write_all<T>(
 fn exists(path: &Path) -> Failure {
     Failure::new(format!("`{}` exists", path.display()))
         .hint("name another file, or replace it with --force")
+}
+
+fn no_folder(path: &Path, folder: &Path) -> Failure {
+    let folder = folder.display();
+    Failure::new(format!("cannot write `{}`: there is no folder `{folder}`", path.display()))
+        .hint("make the folder first, or name a file in another one")
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -84,6 +84,9 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         ShardError::NoComponent { .. } => {
             Some("put the file where it was when the shards were made".into())
         }
+        ShardError::AnotherComponent { .. } => {
+            Some("put back the file as it was, or make the shards again with the one that is there".into())
+        }
         ShardError::OtherRun { .. } => {
             Some("name the same shards in the same order; or remove the run: `scorebox rm`".into())
         }

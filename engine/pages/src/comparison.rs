@@ -260,8 +260,8 @@ fn other_questions(of: &Comparison) -> Option<String> {
     let first = if compared == of.cases { "" } else { "the first " };
     (others > 0).then(|| {
         format!(
-            "{} of {first}{cases} have another input or ground truth in B: cases are paired by id, and the id of a case without one is \
-             its place in the file.",
+            "{} of {first}{cases} have another input or ground truth in B, or the same written otherwise: cases are paired by id, and \
+             the id of a case without one is its place in the file.",
             figure::count(others)
         )
     })

@@ -142,6 +142,10 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ShardError::NoComponent { .. } => {
             advised(Kind::UnknownScorer, "put the file where it was when the shards were made")
         }
+        ShardError::AnotherComponent { .. } => advised(
+            Kind::Changed,
+            "put back the file as it was, or make the shards again with the one that is there",
+        ),
         ShardError::OtherRun { .. } => {
             advised(Kind::Database, "name the same shards in the same order, or another database")
         }

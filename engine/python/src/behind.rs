@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::{
     home::{Home, Unfinished},
+    open_runs::Place,
     waiting::wait_for,
 };
 
@@ -28,9 +29,16 @@ pub(crate) struct Behind {
     is_stored: bool,
     /// `None` once its end is waited for. Locked by threads that are attached to the interpreter, for a moment; see
     /// `home`.
-    live: Mutex<Option<Live>>,
+    live: Mutex<Option<Open>>,
     /// How far its end is.
     end: watch::Sender<End>,
+}
+
+/// A run that has not ended, with its place among those of the process.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) live: Live,
+    pub(crate) place: Place,
 }
 
 /// How far the end of a run is.
@@ -54,8 +62,8 @@ impl Drop for SaysOver<'_> {
 }
 
 impl Behind {
-    pub(crate) fn new(home: &'static Home, live: Live, is_stored: bool) -> Arc<Behind> {
-        let (end, live) = (watch::Sender::new(End::NotYet), Mutex::new(Some(live)));
+    pub(crate) fn new(home: &'static Home, open: Open, is_stored: bool) -> Arc<Behind> {
+        let (end, live) = (watch::Sender::new(End::NotYet), Mutex::new(Some(open)));
         Arc::new(Behind { process: process::id(), home, is_stored, live, end })
     }
 
@@ -66,12 +74,12 @@ impl Behind {
 
     /// Hands the run a case; false if it takes none any more.
     pub(crate) fn take(&self, case: Case) -> bool {
-        self.with_live(|live| live.as_ref().is_some_and(|live| live.score_live(case)))
+        self.with_live(|live| live.as_ref().is_some_and(|open| open.live.score_live(case)))
     }
 
     /// Leaves the place of an item empty that is no case.
     pub(crate) fn leave_empty(&self) {
-        self.with_live(|live| live.iter().for_each(Live::leave_empty));
+        self.with_live(|live| live.iter().for_each(|open| open.live.leave_empty()));
     }
 
     /// Whether the stream was closed.
@@ -94,11 +102,11 @@ impl Behind {
             }
         });
         self.with_live(|live| match live.take() {
-            Some(running) if self.is_stored => {
-                running.stop(Stop::Interrupted);
-                *live = Some(running);
+            Some(open) if self.is_stored => {
+                open.live.stop(Stop::Interrupted);
+                *live = Some(open);
             }
-            Some(running) => running.abort(),
+            Some(open) => open.live.abort(),
             None => {}
         });
     }
@@ -109,7 +117,9 @@ impl Behind {
         py: Python<'_>,
         stop: Option<Stop>,
     ) -> PyResult<Option<Result<Option<RunReport>, RunError>>> {
-        let Some(live) = self.with_live(Option::take) else { return Ok(None) };
+        let Some(Open { live, place: _place }) = self.with_live(Option::take) else {
+            return Ok(None);
+        };
         let _over = SaysOver(&self.end);
         if let Some(stop) = stop {
             live.stop(stop);
@@ -141,17 +151,18 @@ impl Behind {
     pub(crate) fn end_alone(&self) {
         let live = self.with_live(Option::take);
         let live = live.filter(|_| self.is_stored).zip(self.home.unfinished());
-        if let Some((live, unfinished)) = live {
-            self.home.runtime.spawn(shut_down(live, unfinished));
+        if let Some((open, unfinished)) = live {
+            self.home.runtime.spawn(shut_down(open, unfinished));
         }
     }
 
-    fn with_live<T>(&self, work: impl FnOnce(&mut Option<Live>) -> T) -> T {
+    fn with_live<T>(&self, work: impl FnOnce(&mut Option<Open>) -> T) -> T {
         work(&mut self.live.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-async fn shut_down(live: Live, _unfinished: Unfinished) {
+async fn shut_down(open: Open, _unfinished: Unfinished) {
+    let Open { live, place: _place } = open;
     // There is no one left to report an error to.
     let _ = live.shutdown().await;
 }

@@ -159,8 +159,8 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
             return of_word(py, inner.kind.as_str(), error);
         }
         RunError::Policy { .. } => Kind::InvalidSuite,
-        RunError::Cases(_) => Kind::Unreadable,
-        RunError::NoCases { .. } => Kind::InvalidCase,
+        RunError::Cases(_) | RunError::NoCases { first_bad: None } => Kind::Unreadable,
+        RunError::NoCases { first_bad: Some(_) } => Kind::InvalidCase,
         RunError::Store(_) | RunError::BrokeOff { .. } => Kind::Database,
         RunError::NotTheSame { .. } | RunError::NothingToResume { .. } => Kind::InvalidArgument,
         _ => Kind::Failed,

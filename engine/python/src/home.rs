@@ -23,7 +23,10 @@ use scorebox::{
 };
 use tokio::{runtime::Runtime, sync::Semaphore};
 
-use crate::error::{self, Kind};
+use crate::{
+    error::{self, Kind},
+    open_runs::{BLOCKING_THREADS, OpenRuns},
+};
 
 /// What the user set before the first scorer.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +47,8 @@ pub(crate) struct Home {
     pub(crate) jobs: usize,
     /// A turn for each single score that is computed; as many as there are jobs, and never closed.
     pub(crate) turns: Semaphore,
+    /// A place for each run that is open.
+    pub(crate) open_runs: OpenRuns,
     /// What the interpreter waits for before it ends; see [`Home::unfinished`].
     unfinished: AtomicUsize,
     is_ending: AtomicBool,
@@ -81,6 +86,7 @@ impl Home {
         let jobs = settings.jobs.unwrap_or(cores);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores))
+            .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("scorebox")
             .enable_all()
             .build()
@@ -95,6 +101,7 @@ impl Home {
             engine,
             jobs,
             turns,
+            open_runs: OpenRuns::new(),
             unfinished: AtomicUsize::new(0),
             is_ending: AtomicBool::new(false),
             settings,
@@ -190,14 +197,12 @@ fn warn_of(py: Python<'_>, engine: &Engine) -> PyResult<()> {
 #[pyo3(signature = (*, jobs=None, cache_dir=None, memory_budget=None, workspace=None))]
 pub(crate) fn configure(
     py: Python<'_>,
-    jobs: Option<i64>,
+    jobs: Option<Bound<'_, PyAny>>,
     cache_dir: Option<PathBuf>,
     memory_budget: Option<Bound<'_, PyAny>>,
     workspace: Option<PathBuf>,
 ) -> PyResult<()> {
-    let too_few = || error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into());
-    let jobs = jobs.map(|jobs| usize::try_from(jobs).ok().filter(|jobs| *jobs > 0));
-    let jobs = jobs.map(|jobs| jobs.ok_or_else(too_few)).transpose()?;
+    let jobs = jobs.map(|jobs| jobs_of(&jobs)).transpose()?;
     let memory_budget_bytes = memory_budget.map(|size| bytes_of(&size, "memory_budget"));
     let memory_budget_bytes = memory_budget_bytes.transpose()?;
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,6 +225,12 @@ pub(crate) fn configure(
 /// The path for a process that is in another folder by then.
 pub(crate) fn absolute(path: PathBuf) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
+}
+
+/// A number of jobs, checked as all whole numbers are that callers pass.
+fn jobs_of(jobs: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let arguments = jobs.py().import("scorebox._arguments")?;
+    arguments.call_method1("whole", ("jobs", jobs, 1))?.extract()
 }
 
 /// A number of bytes: an integer, or text such as `64MiB`.

@@ -3,6 +3,7 @@
 //!
 //! - `home`: what one process has: a runtime, an engine, and which process that is.
 //! - `waiting`: waiting for Rust while Python's signals are seen and its other threads run.
+//! - `open_runs`: how many runs may be open at once.
 //! - `value`: Python values to JSON, with the path of what is not JSON.
 //! - `error`: errors of the library as Python's exception.
 //! - `advice`: what to do about an error, in the words of the package.
@@ -34,6 +35,7 @@ mod error;
 mod home;
 mod judges;
 mod merging;
+mod open_runs;
 mod pickled;
 mod requirements;
 mod rows;

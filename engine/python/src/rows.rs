@@ -8,7 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
+use pyo3::{
+    PyTraverseError, PyVisit,
+    exceptions::{PyBaseException, PyException},
+    prelude::*,
+    types::PyIterator,
+};
 use scorebox::{
     engine::LoadedSuite,
     row::Row,
@@ -17,7 +22,7 @@ use scorebox::{
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
-    behind::Behind,
+    behind::{Behind, Open},
     case,
     error::{self, Kind},
     home::Home,
@@ -79,7 +84,8 @@ struct InFlight {
 /// Why no more cases are taken: what is raised after the rows of those that were, and how the run's end is stored.
 #[derive(Debug)]
 struct Failure {
-    error: PyErr,
+    /// Not as `PyErr`, into which the collector of cycles cannot look: its traceback may lead back to the stream.
+    error: Py<PyBaseException>,
     stop: Stop,
 }
 
@@ -130,6 +136,25 @@ impl Rows {
         next
     }
 
+    /// Ends the stream, and lets go of the caller's cases.
+    fn let_go(&mut self) {
+        match self.run.is_here() {
+            true => self.leave(),
+            false => (self.cases, self.failure) = (None, None),
+        }
+    }
+
+    /// Shows the collector of cycles what belongs to the stream: cases may belong to an object that has the stream.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.cases)?;
+        visit.call(self.failure.as_ref().map(|failure| &failure.error))
+    }
+
+    /// Ends a stream that only such a cycle holds.
+    fn __clear__(&mut self) {
+        self.let_go();
+    }
+
     /// What ends the stream from another thread.
     fn end_of(&self) -> EndOfRows {
         EndOfRows(Arc::clone(&self.run))
@@ -177,11 +202,12 @@ impl Rows {
             live = live.id(run_id_of(py, id)?);
         }
         let home = Home::of_this_process(py)?;
+        let place = home.open_runs.place(py)?;
         let live = wait_for(py, home, live.start())?;
         let live = live.map_err(|error| error::of_engine(py, &error))?;
         Ok(Rows {
             run_id: live.run_id().to_string(),
-            run: Behind::new(home, live, stream.is_stored),
+            run: Behind::new(home, Open { live, place }, stream.is_stored),
             home,
             stream,
             cases: Some(cases.unbind()),
@@ -293,7 +319,7 @@ impl Rows {
                 let why = message.strip_prefix("<program>: ").unwrap_or(&message);
                 let message = case::at(case.item, None, why);
                 let error = error::new(py, Kind::InvalidCase, message.clone());
-                self.fail(error, Stop::BadCase { message, advice: None });
+                self.fail(py, error, Stop::BadCase { message, advice: None });
                 // The run takes none of those behind it.
                 self.give_up_the_rest();
                 return;
@@ -315,7 +341,7 @@ impl Rows {
             Some(Ok(item)) => item,
             Some(Err(error)) if error.is_instance_of::<PyException>(py) => {
                 let message = format!("<cases>: {error}");
-                self.fail(error, Stop::Unreadable { message, advice: None });
+                self.fail(py, error, Stop::Unreadable { message, advice: None });
                 return Ok(());
             }
             // Ctrl-C, or what else ends a program, ends it now.
@@ -345,17 +371,17 @@ impl Rows {
             Err(_) if self.stream.skips_bad_cases => self.run.leave_empty(),
             Err(error) => {
                 let message = message_of(py, &error);
-                self.fail(error, Stop::BadCase { message, advice: None });
+                self.fail(py, error, Stop::BadCase { message, advice: None });
             }
         }
         Ok(())
     }
 
     /// Takes no more cases: there is something to raise after the rows of those that were taken.
-    fn fail(&mut self, error: PyErr, stop: Stop) {
+    fn fail(&mut self, py: Python<'_>, error: PyErr, stop: Stop) {
         self.cases = None;
         // What comes first in the stream is raised.
-        self.failure = Some(Failure { error, stop });
+        self.failure = Some(Failure { error: error.into_value(py), stop });
     }
 
     /// Whether all cases were handed out, and nothing is wrong with the next one.
@@ -383,7 +409,7 @@ impl Rows {
         let stop = failure.as_ref().map(|failure| failure.stop.clone());
         let Some(ended) = self.run.end(py, stop)? else { return Ok(()) };
         if let Some(Failure { error, .. }) = failure {
-            return Err(error);
+            return Err(PyErr::from_value(error.into_bound(py).into_any()));
         }
         let report = ended.map_err(|error| error::of_run(py, &error))?;
         match report.and_then(|report| report.stopped) {

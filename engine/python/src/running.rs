@@ -93,6 +93,7 @@ impl Running {
         let (cases, left_out) = opened(py, &cases, mapping, format)?;
         let unmatched = cases.unmatched_rules();
         let home = Home::of_this_process(py)?;
+        let place = home.open_runs.place(py)?;
         let judges = connected(py, &plan, Some(&database))?;
         let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
         let locked = |error| error::of_lock(py, error);
@@ -110,7 +111,13 @@ impl Running {
             .jobs(home.jobs)
             .on_bad_case(if skip_bad_cases { OnBadCase::Skip } else { OnBadCase::Stop });
         let control = Arc::new(Control::default());
-        let running = home.runtime.spawn(run(request, Arc::clone(&control)));
+        let running = home.runtime.spawn({
+            let control = Arc::clone(&control);
+            async move {
+                let _place = place;
+                run(request, control).await
+            }
+        });
         Ok(Running {
             run_id,
             process: process::id(),

@@ -148,12 +148,17 @@ fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJ
 fn write_other_number(out: &mut String, value: &Bound<'_, PyAny>) -> Result<bool, NotJson> {
     static INTEGRAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (py, kind) = (value.py(), value.get_type());
+    let is_numpys = kind.module()?.to_string_lossy() == "numpy";
+    // NumPy calls its spans of time integers, and they are none.
+    if is_numpys && kind.name()?.to_string_lossy() == "timedelta64" {
+        return Ok(false);
+    }
     if kind.is_subclass(INTEGRAL.import(py, "numbers", "Integral")?)? {
         let number = py.import("operator")?.call_method1("index", (value,))?;
         write_integer(out, &number)?;
         return Ok(true);
     }
-    if kind.module()?.to_string_lossy() != "numpy" {
+    if !is_numpys {
         return Ok(false);
     }
     match kind.name()?.to_string_lossy().as_ref() {

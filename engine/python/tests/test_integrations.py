@@ -417,6 +417,10 @@ def test_langsmith():
         failed = run.model_copy(update={"outputs": outputs, "error": error})
         result = lenient.evaluate_run(failed, example)
         assert (result.score, result.comment) == (None, comment)
+    wrong = scorebox_evaluator("exact-match", expected="gold")
+    with pytest.raises(scorebox.ScoreboxError, match="`expected` names the key `gold`, which is not there") as raised:
+        wrong({"question": "?"}, {"output": "a"}, {"answer": "a", "source": "b"})
+    assert raised.value.advice == "the keys are `answer`, `source`"
 
 
 def test_mlflow(tmp_path, monkeypatch):
@@ -571,6 +575,31 @@ def test_datasets():
             scored = dataset.with_format(kind).map(score, batched=True, batch_size=7).with_format(None)
             assert scored["same"] == [1.0, 0.0, 1.0] * 20
             assert scored.column_names == ["answer", "expected", "same", "same_reason", "same_error"]
+
+
+def test_a_row_of_a_dataset_is_not_scored_as_a_batch_of_letters():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    dataset = datasets.Dataset.from_dict({"output": ["ab", "b"], "expected": ["ab", "x"]})
+    for rows in (dataset, dataset.to_iterable_dataset()):
+        with pytest.raises(scorebox.ScoreboxError) as raised:
+            list(rows.map(score_batch("exact-match")))
+        assert raised.value.kind == "invalid-argument" and "batched=True" in raised.value.advice
+
+
+def test_of_a_dataset_only_columns_that_are_read_are_converted():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    rows = {"output": ["a", "b"], "expected": ["a", "x"], "vector": [[1.0, 2.0], [3.0, 4.0]]}
+    dataset = datasets.Dataset.from_dict(rows).with_format("numpy")
+    scored = dataset.map(score_batch("exact-match"), batched=True)
+    assert scored.with_format(None)["score"] == [1.0, 0.0]
+    # An array in each row is one value.
+    columns = {"output": "vector", "expected": "vector"}
+    scored = dataset.map(score_batch("exact-match", columns=columns), batched=True)
+    assert scored.with_format(None)["score"] == [1.0, 1.0]
 
 
 def test_an_error_may_come_late_in_a_dataset():

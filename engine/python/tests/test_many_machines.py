@@ -271,7 +271,8 @@ def test_rows_that_are_no_cases_are_refused():
     error = refused(suite.score_table, ids)
     assert (error.kind, error.message) == ("invalid-case", "<table>:2: the row has no id")
     numbers = pyarrow.table({"id": ["a"], "output": [1], "attempt": [-1]})
-    assert "attempt" in refused(suite.score_table, numbers).message
+    message = refused(suite.score_table, numbers).message
+    assert "attempt" in message and message.count("<table>") == 1
 
 
 def test_an_empty_table_has_the_columns_and_no_rows():

@@ -208,6 +208,8 @@ def test_values_of_other_kinds_that_are_json_are_taken(same):
     assert same.score(2**100, 2**100).score == 1.0
     numpy = pytest.importorskip("numpy")
     assert same.score(numpy.int32(7), 7).score == 1.0
+    error = refused(same.score, numpy.timedelta64(1, "s"))
+    assert error.message == "`/output` is not JSON: a value of type `numpy.timedelta64`"
     assert same.score(numpy.float64(0.5), 0.5).score == 1.0
     assert same.score(numpy.float32(0.1), 0.1).score == 1.0
     assert same.score([numpy.float16(1.5), numpy.bool_(True)], [1.5, True]).score == 1.0

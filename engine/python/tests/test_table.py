@@ -304,16 +304,23 @@ def test_a_column_of_texts_and_numbers_is_refused_with_what_to_do(same):
     assert scores(same.score_table(frame.astype(str))) == [1.0, 1.0]
 
 
-def test_columns_and_jobs_that_cannot_be_are_refused(same):
+def test_columns_that_cannot_be_are_refused(same):
     pandas = pytest.importorskip("pandas")
     table = pyarrow.table({"output": [1], "expected": [1]})
     error = refused(same.score_table, table, columns=["output"])
     assert error.message == "`columns` is a dictionary of keys of a case and names of columns, not `list`"
-    for jobs in (0, -1):
-        assert refused(same.score_table, table, jobs=jobs).message == "`jobs` must be at least 1"
     # A frame without a header.
     frame = pandas.DataFrame([["a", "a"]])
     assert scores(same.score_table(frame, columns={"output": 0, "expected": 1})) == [1.0]
+
+
+def test_periods_are_refused_for_what_they_are(same):
+    pandas = pytest.importorskip("pandas")
+    periods = pandas.Series(pandas.period_range("2020-01", periods=2, freq="M"))
+    error = refused(same.score_table, pandas.DataFrame({"output": periods, "expected": ["a", "b"]}))
+    assert error.message == "the column `output` is not JSON: it has periods of pandas, which Arrow has as numbers"
+    frame = pandas.DataFrame({"output": periods.astype(str), "expected": ["2020-01", "2020-01"]})
+    assert scores(same.score_table(frame)) == [1.0, 0.0]
 
 
 def test_bytes_are_texts_and_other_bytes_an_error_of_their_row(same):

@@ -1,8 +1,10 @@
 //! Which column of a table is which part of a case, and the rows of the table as cases. The rules of a case are the
 //! library's; nothing is scored.
 
+use std::collections::BTreeMap;
+
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{Field, Schema};
 use scorebox::{
     advice::{Advice, Advised as _, Form},
     case::{Case, Key, Location, Mapping},
@@ -163,6 +165,14 @@ impl Columns {
         indices
     }
 
+    /// The names of the columns of each key, in a table of this schema.
+    pub(crate) fn names(&self, schema: &Schema) -> BTreeMap<String, Vec<String>> {
+        let name = |index: &usize| schema.field(*index).name().clone();
+        let of_part =
+            |part: &Part| (part.key.name().to_owned(), part.indices.iter().map(name).collect());
+        self.parts.iter().map(of_part).collect()
+    }
+
     /// The same columns in a table that has only those at [`indices`](Columns::indices).
     #[must_use]
     pub fn projected(&self) -> Columns {
@@ -233,11 +243,24 @@ fn index_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
     if indices.next().is_some() {
         return Err(TableError::Twice { column: name.to_owned() });
     }
-    match refusal(field.data_type()) {
+    match refusal_of(field) {
         Some(why) => Err(TableError::NotJson { column: name.to_owned(), why }),
         None => Ok(Some(index)),
     }
 }
+
+/// What is wrong with a column. Some have numbers whose meaning is in its metadata alone.
+fn refusal_of(field: &Field) -> Option<String> {
+    match field.metadata().get(EXTENSION_NAME).map(String::as_str) {
+        Some(PERIODS) => Some("periods of pandas, which Arrow has as numbers".to_owned()),
+        _ => refusal(field.data_type()),
+    }
+}
+
+/// Where Arrow names the meaning of a column that is not one of its own types.
+const EXTENSION_NAME: &str = "ARROW:extension:name";
+/// Spans of time, each as how many such spans came before it.
+const PERIODS: &str = "pandas.period";
 
 /// The cells of the columns that a part is in.
 type PartCells<'a> = (Key, Vec<Cells<'a>>);

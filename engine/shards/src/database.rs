@@ -52,8 +52,8 @@ pub struct MergedRun {
 /// hears how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
 ///
 /// # Errors
-/// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the
-/// components are stored with the run, and one is not here; [`ShardError::OtherRun`]; [`StoreError::Finished`]: another
+/// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`] and
+/// [`ShardError::AnotherComponent`]: the components are stored with the run, and one is not here; [`ShardError::OtherRun`]; [`StoreError::Finished`]: another
 /// merge finished the run meanwhile, and its root stays; troubles of reading and writing.
 pub async fn merge_into_database(
     merge: &Merge,
@@ -155,11 +155,21 @@ fn run_id(plan: &Plan) -> Result<RunId, ShardError> {
 /// The scorers with their components, which are built in or where they were when the shards were made.
 fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, ShardError> {
     let found = |spec: &ScorerSpec, digest: Digest, origin: &str| {
-        component(registry, origin, digest).ok_or_else(|| ShardError::NoComponent {
-            scorer: spec.scorer_id.clone(),
-            origin: origin.to_owned(),
-            digest: digest.to_string(),
-        })
+        let (scorer, origin_text) = (spec.scorer_id.clone(), origin.to_owned());
+        match component(registry, origin, digest) {
+            Some(component) if component.digest() == digest => Ok(component),
+            Some(other) => Err(ShardError::AnotherComponent {
+                scorer,
+                origin: origin_text,
+                digest: digest.to_string(),
+                there: other.digest().to_string(),
+            }),
+            None => Err(ShardError::NoComponent {
+                scorer,
+                origin: origin_text,
+                digest: digest.to_string(),
+            }),
+        }
     };
     let with = |spec: &ScorerSpec| {
         let mut spec = spec.clone();
@@ -176,14 +186,14 @@ fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, 
     plan.scorers.iter().map(with).collect()
 }
 
+/// The component of this digest, or else the one that its file has now.
 fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<ComponentBytes> {
     if let Some(known) = registry.built_in(digest).or_else(|| registry.fetched(digest)) {
         return Some(known.component);
     }
     // A shard may come from a stranger, and opening a pipe waits for a writer.
     let file = Some(PathBuf::from(origin)).filter(|path| path.is_file())?;
-    let there = registry.resolve(&Reference::File(file)).ok()?.component;
-    (there.digest() == digest).then_some(there)
+    Some(registry.resolve(&Reference::File(file)).ok()?.component)
 }
 
 /// A writer of the run: a new one, or the part that an interrupted merge left.

@@ -3,7 +3,7 @@
 //! are a finding.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::ControlFlow,
 };
 
@@ -51,7 +51,9 @@ pub struct Duplicates {
     pub repeated: u64,
     /// How many of them have a case that is in a row before them of the same shard.
     pub repeated_within: u64,
-    /// How many results that a time-out ended were taken from another shard.
+    /// How many cases have rows that are not equal.
+    pub unequal: u64,
+    /// How many results timed out in some of the rows of their case, and were computed in another. Those are kept.
     pub timed_out: u64,
     /// How many results differ.
     pub different: u64,
@@ -111,6 +113,7 @@ impl Duplicates {
             self.left_out.entry(entry.at.0).or_default().push(entry.at.1);
         }
         if group.iter().any(|entry| entry.content != group[0].content) {
+            self.unequal += 1;
             if unequal.len() == MAX_LOOKED_AT {
                 return Err(ShardError::TooDifferent { most: MAX_LOOKED_AT });
             }
@@ -157,24 +160,27 @@ impl Duplicates {
         let Some((first_at, mut kept)) = group.next() else { return };
         // Where each result of the kept row is from.
         let mut from = vec![first_at; kept.results.len()];
+        // Before any is taken: what scores a result depends on time as that does.
+        let voids = |row: &WideRow| -> Vec<bool> {
+            (0..row.results.len()).map(|it| depends_on_time(shards.plan(), row, it)).collect()
+        };
+        let mut outcomes = Outcomes::default();
+        outcomes.note(&kept, &voids(&kept));
         for (at, row) in group {
             if kept.case_digest != row.case_digest {
                 let results = [&*kept.case, &*row.case].map(str::to_owned);
                 self.differ(shards, &kept, None, results, [first_at, at]);
                 continue;
             }
-            // Before any is taken: what scores a result depends on time as that does.
-            let voids = |row: &WideRow| -> Vec<bool> {
-                (0..row.results.len()).map(|it| depends_on_time(shards.plan(), row, it)).collect()
-            };
-            let voids = voids(&kept).into_iter().zip(voids(&row));
+            let voids_of_row = voids(&row);
+            outcomes.note(&row, &voids_of_row);
+            let voids = voids(&kept).into_iter().zip(voids_of_row);
             let results = row.results.iter().enumerate().zip(voids);
             for ((index, other), (kept_is_void, other_is_void)) in results {
                 if other_is_void || content(&kept.results[index]) == content(other) {
                     continue;
                 }
                 if kept_is_void {
-                    self.timed_out += u64::from(kept.results[index].answer.status == Status::Error);
                     kept.results[index] = other.clone();
                     from[index] = at;
                     continue;
@@ -184,6 +190,7 @@ impl Duplicates {
                 self.differ(shards, &kept, scorer, results, [from[index], at]);
             }
         }
+        self.timed_out += outcomes.in_both();
         self.replaced.insert(first_at, kept);
     }
 
@@ -209,6 +216,33 @@ impl Duplicates {
         let is_left_out =
             self.left_out.get(&at.0).is_some_and(|rows| rows.binary_search(&at.1).is_ok());
         (!is_left_out).then(|| self.replaced.get(&at).unwrap_or(row))
+    }
+}
+
+/// How the results of a case ended in its rows, whatever the order of the rows.
+#[derive(Debug, Default)]
+struct Outcomes {
+    /// The indices of results that timed out in a row.
+    timed_out: BTreeSet<usize>,
+    /// Those that no time-out decided in a row.
+    computed: BTreeSet<usize>,
+}
+
+impl Outcomes {
+    fn note(&mut self, row: &WideRow, voids: &[bool]) {
+        for (index, (result, is_void)) in row.results.iter().zip(voids).enumerate() {
+            match (is_void, result.answer.status) {
+                (false, _) => drop(self.computed.insert(index)),
+                (true, Status::Error) => drop(self.timed_out.insert(index)),
+                // It scores what timed out, and is not counted as well.
+                (true, _) => {}
+            }
+        }
+    }
+
+    /// How many timed out in one row and were computed in another.
+    fn in_both(&self) -> u64 {
+        self.timed_out.intersection(&self.computed).count() as u64
     }
 }
 

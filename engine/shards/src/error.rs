@@ -161,6 +161,20 @@ pub enum ShardError {
         /// Its digest.
         digest: String,
     },
+    /// The file of a component has another one than when the shards were made.
+    #[error(
+        "the component of `{scorer}` ({origin}) is not the one that the shards were made with: its SHA-256 is {there}, and was {digest}"
+    )]
+    AnotherComponent {
+        /// The scorer.
+        scorer: String,
+        /// The file.
+        origin: String,
+        /// The digest that it had.
+        digest: String,
+        /// The digest that it has.
+        there: String,
+    },
     /// A scorer cannot be asked about all rows of the run.
     #[error("the summary of `{scorer}`: {error}")]
     Summary {

@@ -12,7 +12,7 @@
 //! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as
 //!   rows; `checking`: what a result in it must be.
 //! - `scorer`: a batch of cases to batches of results.
-//! - `input`: the Parquet file that a shard is made of.
+//! - `input`: the Parquet file that a shard is made of; `source`: with what else decides its rows.
 //! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
 //! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
@@ -48,6 +48,7 @@ mod scorer;
 mod shard;
 mod shards;
 mod sorting;
+mod source;
 
 pub use cell::{push_float, push_text};
 pub use columns::{Columns, RowCase, TableError};
@@ -63,3 +64,4 @@ pub use schema::{RESULT_FIELDS, ROW_FIELDS, SCHEMA_VERSION};
 pub use scorer::{BatchScorer, Scoring};
 pub use shard::{ShardFile, Written};
 pub use shards::{Named, Shards};
+pub use source::{Source, TaskFiles};

@@ -180,9 +180,9 @@ impl Scoring<'_> {
 
 /// With its place, which the library's messages have and those about cells have not.
 fn bad_row(at: &Location, mut error: AnswerError) -> ShardError {
-    let at = format!("{at}: ");
-    if !error.message.starts_with(&at) {
-        error.message.insert_str(0, &at);
+    // Some have the column as well: `TABLE:ROW:COLUMN: …`.
+    if !error.message.starts_with(&format!("{at}:")) {
+        error.message.insert_str(0, &format!("{at}: "));
     }
     ShardError::BadRow { error }
 }

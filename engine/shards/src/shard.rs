@@ -17,11 +17,11 @@ use parquet::{
 
 use crate::{
     error::ShardError,
-    input::{Input, InputName},
     output::{Output, There},
     plan::Plan,
     schema::{CREATED_BY, INPUT_KEY},
     shards::open_shard,
+    source::{Source, SourceName},
 };
 
 /// Bytes after which a group of rows ends: they are in memory until then.
@@ -45,12 +45,12 @@ pub struct ShardFile {
 }
 
 impl ShardFile {
-    /// Whether the shard of this input is there already, scored with this plan.
+    /// Whether the shard of this source is there already, scored with this plan.
     ///
     /// # Errors
     /// [`ShardError::Another`]: there is a file of this name that is something else; [`ShardError::File`]: there is a
     /// folder.
-    pub fn is_there(path: &Path, plan: &Plan, input: &Input) -> Result<bool, ShardError> {
+    pub fn is_there(path: &Path, plan: &Plan, source: &Source<'_>) -> Result<bool, ShardError> {
         let there = There::at(path);
         if there.map_err(|error| ShardError::File { path: path.to_owned(), error })? != There::File
         {
@@ -68,27 +68,29 @@ impl ShardFile {
         }
         let metadata = builder.metadata().file_metadata().key_value_metadata();
         let stored = metadata.into_iter().flatten().find(|pair| pair.key == INPUT_KEY);
-        let stored: Option<InputName> = stored
+        let stored: Option<SourceName> = stored
             .and_then(|pair| serde_json::from_str(pair.value.as_deref().unwrap_or_default()).ok());
-        match stored {
-            Some(stored) if stored.digest == input.named().digest => Ok(true),
-            Some(stored) => {
-                Err(another(format!("it was made of `{}` with other content", stored.name)))
-            }
-            None => Err(another("it does not say what it was made of".to_owned())),
-        }
+        let Some(stored) = stored else {
+            return Err(another("it does not say what it was made of".to_owned()));
+        };
+        source.difference(&stored, plan).map_or(Ok(true), |difference| Err(another(difference)))
     }
 
-    /// Begins a shard of this input. Until it is complete, it has another name in the same folder. A device or a pipe
+    /// Begins a shard of this source, scored with this plan. Until it is complete, it has another name in the same folder. A device or a pipe
     /// is written into as it is.
     ///
     /// # Errors
     /// The folder cannot be written to.
-    pub fn create(path: &Path, schema: &SchemaRef, input: &Input) -> Result<ShardFile, ShardError> {
+    pub fn create(
+        path: &Path,
+        schema: &SchemaRef,
+        plan: &Plan,
+        source: &Source<'_>,
+    ) -> Result<ShardFile, ShardError> {
         let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
         let file = Output::begin(path).map_err(failed)?;
-        let input = serde_json::to_string(input.named()).unwrap_or_default();
-        let writer = Results::begin(BufWriter::new(file), schema, Some(input))?;
+        let source = serde_json::to_string(&source.named(plan)).unwrap_or_default();
+        let writer = Results::begin(BufWriter::new(file), schema, Some(source))?;
         Ok(ShardFile { path: path.to_owned(), writer })
     }
 
@@ -104,7 +106,7 @@ impl ShardFile {
     ///
     /// # Errors
     /// It cannot be written; [`ShardError::Another`]: another process was faster with another one.
-    pub fn finish(self, plan: &Plan, input: &Input) -> Result<Written, ShardError> {
+    pub fn finish(self, plan: &Plan, source: &Source<'_>) -> Result<Written, ShardError> {
         let path = self.path.clone();
         let failed = |error: io::Error| ShardError::File { path: path.clone(), error };
         let out = self.writer.finish().map_err(failed)?;
@@ -112,7 +114,7 @@ impl ShardFile {
         match file.finish(false) {
             Ok(()) => Ok(Written::New),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                match ShardFile::is_there(&path, plan, input)? {
+                match ShardFile::is_there(&path, plan, source)? {
                     true => Ok(Written::Meanwhile),
                     false => Err(failed(error)),
                 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use scorebox::{sandbox::Capabilities, workspace::WorkspaceFolder};
+use scorebox_shards::TaskFiles;
 
 use crate::{failure::Failure, same_file::file_name, words};
 
@@ -22,6 +23,12 @@ pub(crate) struct WorkspaceArguments {
 }
 
 impl WorkspaceArguments {
+    /// What a shard says about them.
+    pub(crate) fn of_shard(&self) -> Option<TaskFiles<'_>> {
+        let folder = self.workspace.as_deref()?;
+        Some(TaskFiles { folder, without: &self.workspace_exclude })
+    }
+
     /// What was given, as words of a command line; the folder without those that it is in.
     pub(crate) fn words(&self) -> Vec<String> {
         let folder =

@@ -258,18 +258,19 @@ fn of_shards(merge: &Merged) -> String {
 /// Says which rows gave way to others of the same case.
 fn say_duplicates(duplicates: &Duplicates) {
     let within = duplicates.repeated_within;
+    let but = if duplicates.unequal > 0 { ", except where one timed out" } else { "" };
     for (rows, which) in [
         (duplicates.repeated - within, "another shard has"),
         (within, "the same file has in another row"),
     ] {
         if rows > 0 {
             let again = counted(rows, "row is", "rows are");
-            words::say(&format!("{again} of cases that {which}, with the same results"));
+            words::say(&format!("{again} of cases that {which}, with the same results{but}"));
         }
     }
     if duplicates.timed_out > 0 {
         let results = counted(duplicates.timed_out, "result", "results");
-        words::say(&format!("{results} that timed out: taken from another shard"));
+        words::say(&format!("{results} that timed out in one row: taken from another"));
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use scorebox::{run::RunError, store::RunId, suite::Suite};
-use scorebox_shards::{BatchScorer, Columns, Input, Plan, ShardError, ShardFile, Written};
+use scorebox_shards::{BatchScorer, Columns, Input, Plan, ShardError, ShardFile, Source, Written};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -24,8 +24,8 @@ const WAITING_BATCHES: usize = 2;
 
 /// Score one part of a run that many machines share: Parquet in, Parquet out
 ///
-/// The output gets its name when it is complete. If it exists already, made of this input with this suite, nothing is
-/// done. Scores that are errors are rows; they do not change the exit code, so that a cluster does not try again.
+/// The output gets its name when it is complete. If it exists already, made of these columns of this input with this
+/// suite, nothing is done. Scores that are errors are rows; they do not change the exit code, so that a cluster does not try again.
 /// `scorebox merge` puts the shards of a run together.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shard {
@@ -116,7 +116,9 @@ impl Shard {
     async fn write(&self, scorer: &BatchScorer, input: &Input) -> Result<Exit, Failure> {
         let said = printable(&self.output.display().to_string());
         let plan = scorer.plan();
-        if ShardFile::is_there(&self.output, plan, input).map_err(failure)? {
+        let columns = scorer.columns(input.schema(), &self.column).map_err(failure)?;
+        let source = Source::new(input, &columns, self.workspace.of_shard());
+        if ShardFile::is_there(&self.output, plan, &source).map_err(failure)? {
             self.say(&format!("{said} already exists: the same input, scored with the same suite"));
             return Ok(Exit::Done);
         }
@@ -126,9 +128,9 @@ impl Shard {
                 plan.summaries.join(", ")
             ));
         }
-        let columns = scorer.columns(input.schema(), &self.column).map_err(failure)?;
         let mut signals = Signals::listen()?;
-        let mut file = ShardFile::create(&self.output, scorer.schema(), input).map_err(failure)?;
+        let file = ShardFile::create(&self.output, scorer.schema(), plan, &source);
+        let mut file = file.map_err(failure)?;
         let waiting = (!self.quiet).then(|| Waiting::of("scoring cases", input.rows()));
         let progress = |cases| waiting.iter().for_each(|waiting| waiting.at(cases));
         let cases = tokio::select! {
@@ -137,7 +139,7 @@ impl Shard {
             Some(exit) = signals.next() => return Ok(exit),
         };
         drop(waiting);
-        let written = file.finish(plan, input).map_err(failure)?;
+        let written = file.finish(plan, &source).map_err(failure)?;
         let scores = counted(cases * plan.scorers.len() as u64, "result", "results");
         let cases = counted(cases, "case", "cases");
         self.say(&match written {

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _scorebox
-from ._run import names
+from ._arguments import least_means, names, number_if_any, path, path_if_any, seed_of, whole_if_any
 from ._suite import Suite
-from ._tables import dictionary, seed_of
 
 
 class Merged(NamedTuple):
@@ -106,21 +105,21 @@ def merge(
         raise TypeError("requirements such as min_pass_rate go with a db: a file of shards has no verdict")
     if suite is not None and not isinstance(suite, Suite):
         suite = Suite(suite)
-    paths = [shards] if isinstance(shards, (str, os.PathLike)) else list(shards)
+    named = [shards] if isinstance(shards, (str, bytes, os.PathLike)) else list(shards)
     native = suite._native if suite is not None else None
     merged = _scorebox.merge(
-        paths,
-        db,
-        output,
+        [path("shards", shard) for shard in named],
+        path_if_any("db", db),
+        path_if_any("output", output),
         native,
         run_id,
         replace,
         seed_of(seed),
-        expect_shards,
+        whole_if_any("expect_shards", expect_shards),
         strict=strict,
-        fail_below=list(dictionary("fail_below", fail_below, 'such as fail_below={"rouge": 0.5}').items()),
-        min_pass_rate=min_pass_rate,
-        max_errors=max_errors,
+        fail_below=least_means(fail_below),
+        min_pass_rate=number_if_any("min_pass_rate", min_pass_rate),
+        max_errors=whole_if_any("max_errors", max_errors),
         allow_idle=names(allow_idle),
     )
     return Merged(**merged)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _scorebox
+from ._arguments import dictionary, least_means, names, number_if_any, path, seed_of, whole_if_any
 from ._errors import ScoreboxError
 from ._suite import Suite
-from ._tables import dictionary, seed_of
 
 #: How often the progress is shown, in seconds.
 _SHOW = 0.2
@@ -132,13 +132,13 @@ def run(
     show = _show(progress)
     if not isinstance(suite, Suite):
         suite = Suite(suite)
-    files = _files(cases)
+    files, database = _files(cases), path("db", db)
     mapping = dictionary("mapping", mapping, 'such as mapping={"output": "/response/text"}')
     pointers = [f"{part}={pointer}" for part, pointer in mapping.items()]
     running = _scorebox.Running(
         suite._native,
         files,
-        db,
+        database,
         pointers,
         run_id,
         resume,
@@ -146,9 +146,9 @@ def run(
         on_bad_case == "skip",
         format,
         strict=strict,
-        fail_below=list(dictionary("fail_below", fail_below, 'such as fail_below={"rouge": 0.5}').items()),
-        min_pass_rate=min_pass_rate,
-        max_errors=max_errors,
+        fail_below=least_means(fail_below),
+        min_pass_rate=number_if_any("min_pass_rate", min_pass_rate),
+        max_errors=whole_if_any("max_errors", max_errors),
         allow_idle=names(allow_idle),
         allow_errors=allow_errors,
         seed=seed_of(seed),
@@ -178,7 +178,7 @@ def run(
     so_far = report["progress"]
     ended = Run(
         id=report["runId"],
-        db=os.fspath(db),
+        db=database,
         cases=so_far["casesDone"] + so_far["casesFinishedBefore"],
         scores=so_far["scoresWritten"],
         errors=so_far["errors"],
@@ -201,19 +201,14 @@ def run(
     return ended
 
 
-def names(named: str | Sequence[str]) -> list[str]:
-    """The names of scorers, of which one may be named alone."""
-    return [named] if isinstance(named, str) else list(named)
-
-
-def _files(cases: Any) -> list[str | os.PathLike[str]]:
+def _files(cases: Any) -> list[str]:
     """The paths of files of cases."""
-    files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
+    files = [cases] if isinstance(cases, (str, bytes, os.PathLike)) else list(cases)
     for file in files:
-        if not isinstance(file, (str, os.PathLike)):
+        if not isinstance(file, (str, bytes, os.PathLike)):
             message = f"`cases` is the path of a file or a list of paths, not of `{type(file).__name__}`"
             raise ScoreboxError("invalid-argument", message, "`Suite.iter(…, db=…)` scores and stores cases of a program")
-    return files
+    return [path("cases", file) for file in files]
 
 
 def _show(progress: bool | Callable[[Mapping[str, Any]], None] | None) -> Callable[[Mapping[str, Any]], None] | None:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _scorebox
+from ._arguments import dictionary, number_if_any, whole_if_any
 from ._errors import ScoreboxError
 from ._scorebox import Score
-from ._tables import at_once, dictionary, like, mapped
+from ._tables import like, mapped
 
 if TYPE_CHECKING:
     import asyncio
@@ -84,7 +85,7 @@ class Scorer:
             raise ScoreboxError("invalid-argument", message)
         if config is not None:
             config = dictionary("config", config, "such as config={\"max\": 5}; `info.config_schema` says what it takes")
-        options = (config, timeout, fuel, memory, list(grants or ()))
+        options = (config, number_if_any("timeout", timeout), fuel, memory, list(grants or ()))
         self._native = _scorebox.Scorer(source, *options)
         self._recipe: tuple[Any, ...] = (self._native.path or source, *options)
         self._score = self._native.score
@@ -239,7 +240,7 @@ class Scorer:
             ScoreboxError: There is no column for the output, or a column has a type that is not JSON.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
-        return like(table, self._native.score_table(table, mapped(columns), at_once(jobs)))
+        return like(table, self._native.score_table(table, mapped(columns), whole_if_any("jobs", jobs, 1)))
 
 
 def _rebuilt(recipe: tuple[Any, ...], digest: str) -> Scorer:

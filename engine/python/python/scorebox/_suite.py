@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _scorebox
+from ._arguments import path_if_any, whole, whole_if_any
 from ._errors import ScoreboxError
 from ._scorebox import Score
 from ._scorer import Scorer
-from ._tables import at_once, column_names, like, mapped
+from ._tables import column_names, like, mapped
 
 
 class Suite:
@@ -47,7 +48,7 @@ class Suite:
     ) -> None:
         if (path is None) == (text is None):
             raise TypeError("a suite has either a path or a text")
-        self._make(path, text, workspace, None)
+        self._make(path_if_any("path", path), text, path_if_any("workspace", workspace), None)
 
     def _make(self, path: Any, text: str | None, workspace: Any, folder: str | None) -> None:
         self._native = _scorebox.Suite(path, text, workspace, folder)
@@ -119,7 +120,7 @@ class Suite:
                 asks a judge (``"invalid-argument"``).
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
-        return like(table, self._native.score_table(table, mapped(columns), run_id, at_once(jobs)))
+        return like(table, self._native.score_table(table, mapped(columns), run_id, whole_if_any("jobs", jobs, 1)))
 
     def iter(
         self,
@@ -163,11 +164,11 @@ class Suite:
         """
         if on_bad_case not in ("stop", "skip"):
             raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
-        if in_flight < 1:
-            raise ScoreboxError("invalid-argument", "`in_flight` must be at least 1")
+        most = whole("in_flight", in_flight, 1)
+        database = path_if_any("db", db)
         _must_be_cases(cases)
         items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
-        rows = Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
+        rows = Rows(self._native.iter(items, database, run_id, most, on_bad_case == "skip"))
         if db is not None:
             _stored.add(rows)
         return rows
@@ -206,6 +207,12 @@ class Rows(Iterator[Score]):
         if a database was named. After the last row it changes nothing. Any thread may call it: one that waits for a row gets none,
         and one that waits for the next of ``cases`` is not waited for."""
         self._end.close()
+        # A thread that is inside lets go of the cases itself.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._native.let_go()
+            finally:
+                self._lock.release()
 
     def __enter__(self) -> Rows:
         return self

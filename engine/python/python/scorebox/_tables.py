@@ -1,4 +1,5 @@
-"""Tables of pyarrow, polars and pandas: choosing their columns, and scores as a table of the same library. Scores nothing."""
+"""Tables of pyarrow, polars and pandas, and columns by name: choosing which are read, and scores as a table of the same library.
+Scores nothing."""
 
 from __future__ import annotations
 
@@ -20,41 +21,32 @@ def mapped(columns: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(key), str(column)) for key, column in columns.items()]
 
 
-def dictionary(name: str, passed: Any, advice: str) -> dict[str, Any]:
-    """An argument that is a dictionary; an empty one if there is none."""
-    if passed is None:
-        return {}
-    if not isinstance(passed, Mapping):
-        raise ScoreboxError("invalid-argument", f"`{name}` is a dictionary, not `{type(passed).__name__}`", advice)
-    return dict(passed)
+class ColumnsByName:
+    """Columns in a dictionary, of which only those that are read are asked for and become Arrow."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self.columns = columns
+
+    def selected(self, names: list[str]) -> Any:
+        """A table of these columns."""
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
+
+        return pyarrow.table({name: _rows(name, self.columns[name]) for name in names})
 
 
-def text(name: str, passed: Any) -> str | None:
-    """An argument that is a text, if there is one."""
-    if passed is not None and not isinstance(passed, str):
-        message = f"`{name}` is a text, not `{type(passed).__name__}`"
-        raise ScoreboxError("invalid-argument", message, f"such as {name}={str(passed)!r}")
-    return passed
-
-
-def seed_of(passed: Any) -> str | None:
-    """The seed of sampling, if there is one; an empty one would give runs that were each to have their own the same cases."""
-    seed = text("seed", passed)
-    if seed == "":
-        message = "`seed` has at least one character; an empty one often comes from a variable without a value"
-        raise ScoreboxError("invalid-argument", message, "set the variable, or leave `seed` out")
-    return seed
-
-
-def at_once(jobs: int | None) -> int | None:
-    """How many scores are computed at once."""
-    if jobs is not None and jobs < 1:
-        raise ScoreboxError("invalid-argument", "`jobs` must be at least 1")
-    return jobs
+def _rows(name: str, column: Any) -> Any:
+    """A column as Arrow takes it: one value for each row, which may be an array itself."""
+    dimensions = getattr(column, "ndim", 1 if isinstance(column, (list, tuple)) else 0)
+    if dimensions == 0:
+        message = f"`{name}` is not a column: it is one value, of the type `{type(column).__name__}`"
+        raise ScoreboxError("invalid-argument", message, "pass a batch of rows, as `Dataset.map` does with `batched=True`")
+    return column.tolist() if dimensions > 1 else column
 
 
 def column_names(table: Any) -> list[str] | None:
     """The names of a table's columns, as Arrow has them; ``None`` if columns of such a table cannot be chosen."""
+    if isinstance(table, ColumnsByName):
+        return [str(name) for name in table.columns]
     if _is(table, "pandas", "DataFrame"):
         columns = [str(name) for name in table.columns]
         return columns + _names_of_index(table.index, columns)
@@ -70,6 +62,9 @@ def column_names(table: Any) -> list[str] | None:
 
 def selected(table: Any, places: list[int]) -> Any:
     """The table with the columns at these places among its names alone."""
+    if isinstance(table, ColumnsByName):
+        names = list(table.columns)
+        return table.selected([names[place] for place in places])
     if _is(table, "pandas", "DataFrame"):
         width = len(table.columns)
         frame = table.iloc[:, [place for place in places if place < width]]

@@ -84,7 +84,7 @@ impl LiveBuilder {
     }
 
     /// Begins. Scores are computed on the runtime on which this is called; the run, if it is stored, begins with its
-    /// first case.
+    /// first case. Until it ends, it keeps two of the runtime's threads for work that blocks, as [`run`] does.
     ///
     /// # Errors
     /// If the database cannot be opened, or has a run of this id.

@@ -139,6 +139,9 @@ pub struct RunReport {
 
 /// Runs a suite over cases. If the future is dropped, the run ends as if interrupted.
 ///
+/// Until it ends, it keeps two of the runtime's threads for work that blocks. A runtime has 512 unless its builder says
+/// otherwise (`max_blocking_threads`), and a run for which none is left begins when others have ended.
+///
 /// # Errors
 /// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] if it took a part). What was
 /// committed before is kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are not
@@ -241,7 +244,7 @@ fn most_asking(scorers: &RunScorers) -> usize {
     judges.filter(|_| asks).map_or(0, |judges| judges.concurrency().saturating_mul(2))
 }
 
-/// `work` on a thread that may block. It begins at once.
+/// `work` on a thread that may block, once the runtime has one.
 fn blocking<T: Send + 'static>(
     control: &Arc<Control>,
     work: impl FnOnce(Arc<Control>) -> T + Send + 'static,

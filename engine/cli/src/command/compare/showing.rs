@@ -286,7 +286,7 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
     let ComparedQuestions { compared, others, .. } = comparison.questions;
     if others > 0 {
         lines.push(format!(
-            "{} of {} have another input or ground truth in B: they are paired by id, and the id of a case without one is its place in the file",
+            "{} of {} have another input or ground truth in B, or the same written otherwise: they are paired by id, and the id of a case without one is its place in the file",
             count(others),
             match compared == comparison.cases {
                 true => counted(compared, "case", "cases"),

@@ -21,11 +21,15 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import decimal
 import math
 import os
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .._errors import ScoreboxError
 from .._scorer import Scorer
 
 #: A scorer, or what one is made from.
@@ -48,20 +52,27 @@ NO_OUTPUT = "there is no output to score"
 _DEEPEST = 200
 
 
+#: The place in memory of an object that has no text of its own, which is another one in each process.
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
 def jsonable(value: Any, depth: int = 0) -> Any:
-    """Inputs and metadata, in which frameworks take anything: what is not JSON becomes text, and numbers that are not finite ``None``.
+    """Inputs and metadata, in which frameworks take anything: what is not JSON becomes text, and what is no value ``None``, such as
+    numbers that are not finite.
 
     Outputs and what they are compared with are scored as they are, or refused.
     """
     if value is None or isinstance(value, (str, int)) or depth == _DEEPEST:
         return value
+    if _is_no_value(value):
+        return None
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value
     if isinstance(value, Mapping):
-        return {str(key): jsonable(item, depth + 1) for key, item in value.items()}
+        return _members(value, depth)
     if isinstance(value, (set, frozenset)):
         # In an order that is the same in each process.
-        value = sorted(value, key=str)
+        value = sorted(value, key=_text)
     if isinstance(value, (list, tuple)):
         return [jsonable(item, depth + 1) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -71,4 +82,32 @@ def jsonable(value: Any, depth: int = 0) -> Any:
     for method in ("model_dump", "tolist"):
         if callable(getattr(type(value), method, None)):
             return jsonable(getattr(value, method)(), depth + 1)
-    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
+    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else _text(value)
+
+
+def _is_no_value(value: Any) -> bool:
+    """Whether it stands for a value that is not there, or is a number that is not finite."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, decimal.Decimal):
+        return not value.is_finite()
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NaT or value is pandas.NA)
+
+
+def _members(members: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    """A dictionary with texts as keys."""
+    written: dict[str, Any] = {}
+    for key, item in members.items():
+        name = _text(key)
+        if name in written:
+            message = f"two keys of a dictionary are `{name}` in JSON, where keys are texts: one of them is {key!r}"
+            raise ScoreboxError("invalid-case", message, "give one of them another name")
+        written[name] = jsonable(item, depth + 1)
+    return written
+
+
+def _text(value: Any) -> str:
+    """The text of an object, without its place in memory."""
+    text = str(value)
+    return _ADDRESS.sub("", text) if text.startswith("<") and text.endswith(">") else text

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._errors import ScoreboxError
+from .._tables import ColumnsByName
 from . import Source, scorer_of
 
 
@@ -21,6 +23,8 @@ def score_batch(
     A dataset in the format of Arrow, Polars or pandas (``dataset.with_format("arrow")``) gets columns of these types. In any other
     format ``map`` takes the type from the first batch: a column of which that has nothing, as errors often are, is of the type
     null, and ``map`` ends with an error once a value comes. Its argument ``features`` names the types then.
+
+    Of other columns than those that are read, nothing is asked for, so that they may have what no case can, such as images.
 
     Args:
         source: A :class:`scorebox.Scorer`, or a name, path or bytes, with the options of one.
@@ -35,8 +39,11 @@ def score_batch(
         library = type(batch).__module__.partition(".")[0]
         # A batch of another format is a dictionary in all but name.
         is_table = library in ("pandas", "polars", "pyarrow")
-        table = batch if is_table else pyarrow.table(dict(batch))
-        scored = native.score_table(table, columns=columns, jobs=1)
+        if not is_table:
+            must_be_batch(batch)
+        scored = native.score_table(batch if is_table else ColumnsByName(batch), columns=columns, jobs=1)
+        if not is_table:
+            scored = pyarrow.table(scored)
         added = {
             prefix: scored["score"],
             f"{prefix}_reason": scored["reason"],
@@ -51,8 +58,15 @@ def score_batch(
             return batch.with_columns(**added)
         if library == "pyarrow":
             for name, column in added.items():
-                table = table.append_column(name, column)
-            return table
+                batch = batch.append_column(name, column)
+            return batch
         return {name: column.to_pylist() for name, column in added.items()}
 
     return score
+
+
+def must_be_batch(passed: Any) -> None:
+    """Refuses a single row: a text in it could be taken for a column of letters."""
+    if type(passed).__name__ == "LazyRow":
+        message = "`score_batch` takes a batch of rows, and `map` gave it a single row"
+        raise ScoreboxError("invalid-argument", message, "pass `batched=True` to `map`")

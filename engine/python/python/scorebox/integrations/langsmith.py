@@ -12,6 +12,7 @@ from typing import Any
 
 from langsmith.evaluation import EvaluationResult
 
+from .._errors import ScoreboxError
 from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
@@ -43,13 +44,13 @@ def scorebox_evaluator(
         run: Any = None,
     ) -> EvaluationResult:
         failure = failure_of(run)
-        answer = part(outputs, output, "output") if failure is None else None
+        answer = part("output", outputs, output, "output") if failure is None else None
         if answer is None:
             return EvaluationResult(key=called, score=None, comment=failure or NO_OUTPUT)
         result = native.score(
             answer,
-            part(reference_outputs, expected, "output", "expected", "answer"),
-            input=jsonable(part(inputs, input, "input")),
+            part("expected", reference_outputs, expected, "output", "expected", "answer"),
+            input=jsonable(part("input", inputs, input, "input")),
         )
         return EvaluationResult(key=called, score=result.score, comment=result.reason, value=result.label)
 
@@ -57,11 +58,15 @@ def scorebox_evaluator(
     return evaluate
 
 
-def part(values: Mapping[str, Any] | None, named: str | None, *usual: str) -> Any:
-    """The value under the key that is named, or a usual one; else the only one, else all of them."""
+def part(argument: str, values: Mapping[str, Any] | None, named: str | None, *usual: str) -> Any:
+    """The value under the key that the argument names, or a usual one; else the only one, else all of them."""
     if not values:
         return None
     if named is not None:
+        if named not in values:
+            there = ", ".join(f"`{key}`" for key in values)
+            message = f"`{argument}` names the key `{named}`, which is not there"
+            raise ScoreboxError("invalid-argument", message, f"the keys are {there}")
         return values[named]
     for key in usual:
         if key in values:
