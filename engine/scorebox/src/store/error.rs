@@ -17,6 +17,11 @@ pub(super) const TOO_MUCH: &str =
 #[error("{} is not a possible score: scores are finite, and 0 or more", in_short(.0))]
 pub(super) struct OnNoScale(pub(super) f64);
 
+/// A score row whose case, scorer or run is not in the database.
+#[derive(Debug, thiserror::Error)]
+#[error("a score row has no {0}")]
+pub(super) struct Dangling(pub(super) &'static str);
+
 /// A number without hundreds of zeros.
 pub(crate) fn in_short(number: &f64) -> String {
     const WITH_EXPONENT: f64 = 1e16;
@@ -332,7 +337,7 @@ impl StoreError {
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, why)
-                if why.is::<Altered>() || why.is::<OnNoScale>() =>
+                if why.is::<Altered>() || why.is::<OnNoScale>() || why.is::<Dangling>() =>
             {
                 Self::Corrupt { path, what: why.to_string() }
             }
