@@ -358,6 +358,9 @@ fn database(what: Database) -> Option<&'static str> {
         }
         Database::MakeWritable => "make it writable, or name another path",
         Database::Wait => "wait for the process that writes it, or store this run in another file",
+        Database::LeaveFolder => {
+            "go to a folder that exists (`cd`), or name a path that begins with `/`"
+        }
         Database::WaitToRemove => "wait until that process ends, then remove the run",
         Database::WaitToResume => {
             "wait until that process ends; then resume the run if something is missing"

@@ -263,6 +263,8 @@ listed! {
         Recover,
         /// Keep a copy and use a new file: another program changes this one, or it is damaged.
         Distrust,
+        /// Go to a folder that is there, or name a path from the root.
+        LeaveFolder,
         /// Try again, and report it if it stays.
         TryAgain,
     }

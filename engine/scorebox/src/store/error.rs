@@ -47,6 +47,12 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The folder that relative names start at was removed.
+    #[error("the current folder no longer exists, and {} is a name in it", path.display())]
+    NoCurrentFolder {
+        /// What was given as the database.
+        path: PathBuf,
+    },
     /// A folder, a device or a pipe.
     #[error("{} is not a regular file", path.display())]
     NotAFile {
@@ -279,6 +285,7 @@ impl Advised for StoreError {
             Self::Strange { .. } => Database::DropObject,
             Self::Empty { .. } => Database::StoreFirst,
             Self::Newer { .. } => return Some(Advice::Update),
+            Self::NoCurrentFolder { .. } => Database::LeaveFolder,
             Self::Older { .. } => Database::Copy,
             Self::Permission { .. } => Database::CheckPermissions,
             Self::ReadOnly { .. } => Database::MakeWritable,

@@ -67,7 +67,7 @@ impl Opening<'_> {
         // Absolute, because SQLite takes some relative names (`:memory:`, `file:…`) for more than
         // names.
         let path = std::path::absolute(path)
-            .map_err(|_| StoreError::NotAFile { path: path.to_owned() })?;
+            .map_err(|_| StoreError::NoCurrentFolder { path: path.to_owned() })?;
         if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err(StoreError::NotAFile { path });
         }
