@@ -51,6 +51,7 @@ fn there_is_one_of_each() {
         | Advice::AllowModels(_)
         | Advice::BoundCalls
         | Advice::TryLater
+        | Advice::GiveMore(_)
         | Advice::Update
         | Advice::UseItsWriter
         | Advice::Report => 40,

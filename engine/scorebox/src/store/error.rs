@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use super::Altered;
-use crate::advice::{Advice, Advised, Database, Form, Thing};
+use crate::advice::{Advice, Advised, Database, Form, Resource, Thing};
 
 /// What is wrong with a file whose reading goes beyond the bound.
 pub(super) const TOO_MUCH: &str =
@@ -264,6 +264,12 @@ pub enum StoreError {
         /// The rule that was broken, in SQLite's words.
         what: String,
     },
+    /// This process has as many open files as it may have.
+    #[error("cannot open {}: too many open files", path.display())]
+    TooManyFiles {
+        /// The database.
+        path: PathBuf,
+    },
     /// Anything else, in SQLite's words.
     #[error("{}: {source}", path.display())]
     Sqlite {
@@ -279,13 +285,13 @@ impl Advised for StoreError {
         Some(Advice::Database(match self {
             Self::Missing { .. } => Database::CheckPath,
             Self::NoFolder { .. } => Database::CreateFolder,
+            Self::NoCurrentFolder { .. } => Database::LeaveFolder,
             Self::NotAFile { .. } => Database::NameFile,
             Self::NotAFileBeside { .. } => Database::RemoveBeside,
             Self::NotSqlite { .. } | Self::Foreign { .. } => Database::AnotherPath,
             Self::Strange { .. } => Database::DropObject,
             Self::Empty { .. } => Database::StoreFirst,
             Self::Newer { .. } => return Some(Advice::Update),
-            Self::NoCurrentFolder { .. } => Database::LeaveFolder,
             Self::Older { .. } => Database::Copy,
             Self::Permission { .. } => Database::CheckPermissions,
             Self::ReadOnly { .. } => Database::MakeWritable,
@@ -309,6 +315,7 @@ impl Advised for StoreError {
             Self::InvalidRunId { .. } => return Some(Advice::Write(Form::RunId)),
             Self::InvalidScoreId { .. } => return Some(Advice::Write(Form::ScoreId)),
             Self::Rejected { .. } => return Some(Advice::Report),
+            Self::TooManyFiles { .. } => return Some(Advice::GiveMore(Resource::Files)),
             Self::Sqlite { .. } => Database::TryAgain,
         }))
     }
@@ -364,6 +371,7 @@ impl StoreError {
             return Self::NoFolder { path };
         }
         match std::fs::File::open(&path) {
+            Err(e) if Resource::lacking(&e) == Some(Resource::Files) => Self::TooManyFiles { path },
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Self::Permission { path },
             // The folder exists and the file does not: it could not be created.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::Permission { path },
