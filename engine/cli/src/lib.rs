@@ -23,6 +23,7 @@
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
+//! - `process_limits`: open files and sizes of files, as the system bounds them.
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `question`: a question to the user at a terminal.
 //! - `words`: words to standard error: errors, hints, warnings.
@@ -53,6 +54,7 @@ mod migration;
 mod names;
 mod new_file;
 mod output;
+mod process_limits;
 mod published;
 mod python_engine;
 mod question;
@@ -274,6 +276,9 @@ fn exit_of(arguments: Vec<OsString>) -> Exit {
         Err(error) => return words::usage(&error),
     };
     arguments.color.write_global();
+    if let Err(failure) = process_limits::prepare() {
+        return words::failure(&failure);
+    }
     match arguments.command.run() {
         Ok(exit) => exit,
         Err(failure) => words::failure(&failure),
