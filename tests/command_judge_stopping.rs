@@ -143,6 +143,28 @@ fn the_second_signal_ends_the_programs_that_answer() {
 }
 
 #[test]
+fn a_run_that_is_killed_leaves_no_program_that_answers() {
+    if !Path::new("/proc/self/stat").exists() {
+        return;
+    }
+    let folder = with_an_endless_program();
+    // What the program starts is of its group, and ends with it.
+    let suite = fs::read_to_string(folder.path("suite.toml")).unwrap();
+    folder.write("suite.toml", suite.replace("exec sleep 10000", "sleep 10000; true"));
+    let mut run = begun(&folder, "scorebox run suite.toml cases.jsonl -q");
+    let program = program(&folder);
+    let begun_by = |parent: &str| {
+        let begun = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+        begun.unwrap_or_default().split_whitespace().next().map(str::to_owned)
+    };
+    until(|| begun_by(&program).is_some());
+    let sleep = begun_by(&program).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    until(|| !runs(&program) && !runs(&sleep));
+}
+
+#[test]
 fn a_signal_ends_a_score_and_a_check_with_the_programs_that_answer() {
     if !Path::new("/proc/self/stat").exists() {
         return;

@@ -5,7 +5,7 @@ use std::{fs, ops::ControlFlow, os::unix::ffi::OsStrExt as _};
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 use scorebox::{registry::Registry, store::StoreError};
-use scorebox_shards::{Merge, Named, ShardError, Shards, merge_into_database};
+use scorebox_shards::{Merge, Named, ShardError, Shards, merge_into_database, merge_into_file};
 use serde_json::Value;
 
 use crate::{
@@ -246,6 +246,80 @@ fn a_shard_that_is_cut_off_or_damaged_is_refused() {
     assert!(no_shard.stderr.contains("is not a shard"), "{no_shard}");
     let nowhere = folder.sh("scorebox merge out-0.parquet -o missing/a.parquet").exits_with(2);
     assert!(nowhere.stderr.contains("there is no folder `missing`"), "{nowhere}");
+}
+
+/// Every so many bytes of a shard's rows a bit is another one, and of its footer, which is mostly the plan.
+const BETWEEN_FLIPS: [usize; 2] = [13, 1009];
+
+#[test]
+fn a_bit_that_is_another_one_changes_nothing_of_what_is_merged_or_the_shard_is_refused() {
+    let folder = with_shards();
+    let bytes = fs::read(folder.path("out-0.parquet")).unwrap();
+    let changed = folder.path("changed.parquet");
+    let merged = |bytes: &[u8]| -> Result<Vec<u8>, ShardError> {
+        fs::write(&changed, bytes).unwrap();
+        let go_on = |_| ControlFlow::Continue(());
+        let shards = Shards::open(std::slice::from_ref(&changed), Named::default())?;
+        let mut out = Vec::new();
+        merge_into_file(&Merge::of(shards, go_on)?, &mut out, go_on)?;
+        Ok(out)
+    };
+    let whole = merged(&bytes).unwrap();
+    let (mut by_seal, mut harmless) = (0, 0);
+    let (_, end) = bytes.split_at(bytes.len() - 8);
+    let footer = u32::from_le_bytes(end[..4].try_into().unwrap()) as usize + 8;
+    let footer = bytes.len() - footer;
+    let places = (0..footer).step_by(BETWEEN_FLIPS[0]);
+    let places = places.chain((footer..bytes.len()).step_by(BETWEEN_FLIPS[1]));
+    for (flip, place) in places.enumerate() {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1 << (flip % 8);
+        match merged(&bytes) {
+            Ok(merged) => {
+                assert!(merged == whole, "bit {} of byte {place}", flip % 8);
+                harmless += 1;
+            }
+            Err(ShardError::BrokenSeal { .. }) => by_seal += 1,
+            Err(_) => {}
+        }
+    }
+    assert!(by_seal > 0 && harmless > 0, "{by_seal}, {harmless}");
+}
+
+#[test]
+fn a_shard_that_was_changed_on_its_way_is_refused() {
+    let folder = with_shards();
+    let bytes = fs::read(folder.path("out-0.parquet")).unwrap();
+    // The time of a row, which nothing else depends on, in a page that is compressed: most bits of it show nowhere else.
+    let broken = (4..bytes.len()).find_map(|place| {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1;
+        folder.write("changed.parquet", bytes);
+        let shards = Shards::open(&[folder.path("changed.parquet")], Named::default()).ok()?;
+        let merge = Merge::of(shards, |_| ControlFlow::Continue(()));
+        matches!(merge, Err(ShardError::BrokenSeal { .. })).then_some(())
+    });
+    assert_eq!(broken, Some(()));
+    let merged = folder.sh("scorebox merge changed.parquet out-1.parquet --db m.db").exits_with(2);
+    assert_snapshot!(merged, @"
+    [stderr]
+    error: `changed.parquet` was changed since it was written: its seal is not that of its rows and its plan
+    hint: copy it again from the machine that made it, or remove it and score it again
+    [exit code 2]
+    ");
+    assert!(!folder.path("m.db").exists());
+    let verified = folder.sh("scorebox verify --shard changed.parquet --sample 3").exits_with(2);
+    assert!(verified.stderr.contains("was changed since it was written"), "{verified}");
+}
+
+#[test]
+fn what_another_program_makes_of_a_shard_is_one_without_a_seal() {
+    let folder = with_shards();
+    // Its metadata is copied, the seal with it, and a time is another one.
+    let mut shard = Shard::read(&folder.path("out-0.parquet")).with_duration(0, 7.0);
+    assert!(shard.metadata("scorebox.seal").contains("digest"));
+    shard.write(&folder.path("rewritten.parquet"));
+    folder.sh("scorebox merge rewritten.parquet out-1.parquet --db m.db").exits_with(0);
 }
 
 #[test]

@@ -284,6 +284,8 @@ mod split_and_whole;
 mod split_and_whole_memory;
 /// A small run of every outcome, for the tests of reports and pages.
 mod sums_fixture;
+/// What the system does not give a process.
+mod system_limits;
 /// Traps that are noticed by checks and not by signals.
 mod traps_by_checks;
 /// A web server on the loopback interface.

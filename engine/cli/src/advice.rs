@@ -10,7 +10,9 @@ mod things;
 use std::path::Path;
 
 use scorebox::{
-    advice::{Advice, Build, Compiler, Conversion, Database, Form, LeaveOut, Material, Thing},
+    advice::{
+        Advice, Build, Compiler, Conversion, Database, Form, LeaveOut, Material, Resource, Thing,
+    },
     sandbox::Grant,
 };
 
@@ -125,11 +127,27 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             "name the same scorers with the same configurations, limits, grants and judges, or start a new run"
                 .into()
         }
+        Advice::GiveMore(resource) => give_more(*resource)?.into(),
         Advice::TryLater => "the machine is too busy: try again".into(),
         Advice::Update => "update scorebox: a newer version reads it".into(),
         Advice::UseItsWriter => "use the scorebox that wrote it".into(),
         Advice::Report => {
             "this is a bug in scorebox; please report it with the message above".into()
+        }
+        _ => return None,
+    })
+}
+
+fn give_more(resource: Resource) -> Option<&'static str> {
+    Some(match resource {
+        Resource::Files => {
+            "raise how many files a process may have open (`ulimit -n`), or use fewer scorers at once"
+        }
+        Resource::Memory => {
+            "free memory, raise the limit of this process (`ulimit -v`, a container's), or use fewer jobs (`--jobs`)"
+        }
+        Resource::Threads => {
+            "raise how many threads and processes there may be (`ulimit -u`, a container's limit), or how much memory, which their stacks take (`ulimit -v`)"
         }
         _ => return None,
     })
@@ -344,6 +362,9 @@ fn database(what: Database) -> Option<&'static str> {
     Some(match what {
         Database::CheckPath => "check the path; the first run creates the database",
         Database::CreateFolder => "create the folder, or name another path",
+        Database::LeaveFolder => {
+            "go to a folder that exists (`cd`), or name a path that begins with `/`"
+        }
         Database::NameFile => "name a file; it is created if it does not exist",
         Database::RemoveBeside => "remove it if you did not put it there, or name another path",
         Database::AnotherPath => "nothing was changed in it; name another path for the scores",

@@ -23,6 +23,7 @@
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: which shards are merges, and what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
+//! - `process_limits`: open files and sizes of files, as the system bounds them.
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `question`: a question to the user at a terminal.
 //! - `usage`: what is wrong with arguments, where clap does not say what is allowed.
@@ -54,6 +55,7 @@ mod migration;
 mod names;
 mod new_file;
 mod output;
+mod process_limits;
 mod published;
 mod python_engine;
 mod question;
@@ -282,6 +284,9 @@ fn exit_of(arguments: Vec<OsString>) -> Exit {
         }
     };
     arguments.color.write_global();
+    if let Err(failure) = process_limits::prepare() {
+        return words::failure(&failure);
+    }
     match arguments.command.run() {
         Ok(exit) => exit,
         Err(failure) => words::failure(&failure),

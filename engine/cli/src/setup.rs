@@ -430,11 +430,19 @@ pub(crate) async fn loaded(
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut pending = Pending::all_of(suite);
     let waiting = Waiting::on(pending.words().unwrap_or_default());
-    load_scorers_watched(suite, registry, sandbox, |scorer| {
+    let loaded = load_scorers_watched(suite, registry, sandbox, |scorer| {
         pending.ready(&scorer.id);
         pending.words().into_iter().for_each(|words| waiting.say(words));
     })
-    .await
+    .await;
+    drop(waiting);
+    say_what_is_not_cached(sandbox);
+    loaded
+}
+
+/// Warns if compiled code was not kept: the next command compiles it again.
+pub(crate) fn say_what_is_not_cached(sandbox: &Sandbox) {
+    sandbox.cache_trouble().into_iter().for_each(words::warn);
 }
 
 /// A runtime that does its work on this thread, for commands that score one case.

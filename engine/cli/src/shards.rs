@@ -48,6 +48,9 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         ShardError::NotParquet { .. } => {
             Some("make the shard again; one that `scorebox shard` was writing when it ended has another name".into())
         }
+        ShardError::BrokenSeal { .. } => Some(
+            "copy it again from the machine that made it, or remove it and score it again".into(),
+        ),
         ShardError::InputNotParquet { .. } => Some("write the file again".into()),
         ShardError::InputOfAnotherKind { path } => Some(parquet_of(&path)),
         ShardError::NoCases { .. } => {

@@ -1,7 +1,10 @@
 //! Words to standard error: errors, hints, warnings. Never data. Failures to write there are
 //! ignored: no one would see them.
 
-use std::{collections::BTreeSet, io::Write as _};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write as _},
+};
 
 use anstyle::{AnsiColor, Style};
 use scorebox::{advice::Advice, sandbox::ErrorKind};
@@ -82,10 +85,12 @@ pub(crate) fn failure(failure: &Failure) -> Exit {
 
 /// clap's own words: help, version, or what is wrong with the arguments.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    // Help goes to standard output, which may be closed.
-    let _ = error.print();
-    match error.use_stderr() {
-        true => Exit::BadInput,
-        false => Exit::Done,
+    match (error.print().and_then(|()| io::stdout().flush()), error.use_stderr()) {
+        (_, true) => Exit::BadInput,
+        // Who reads help may have read enough of it.
+        (Err(error), false) if error.kind() != io::ErrorKind::BrokenPipe => {
+            failure(&Failure::stdout(&error))
+        }
+        _ => Exit::Done,
     }
 }

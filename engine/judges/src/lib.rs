@@ -15,7 +15,8 @@
 //! - `gate`: how many calls at once, how many a minute, and who waits; `pause`: when nobody is asked; `retry`: what is
 //!   tried again, and when; `bill`: what the answers of a call consumed together.
 //! - `failure`: why an attempt failed; `error`: why there is no provider.
-//! - `command`: a program as a provider; `process`: its processes, which end together.
+//! - `command`: a program as a provider; `process`: its processes, which end together; `watcher`: what ends them if
+//!   this process is killed.
 //! - `quote`: what others wrote, short and on one line.
 //!
 //! ```no_run
@@ -45,7 +46,7 @@
 //!   time-outs of its attempts and the waiting between them; if the server answers nobody, that is as many pauses as it
 //!   has attempts.
 //! - **Invariant:** a call whose future is dropped gives back its place, and its processes end. A process that exits
-//!   without that calls [`end_programs`].
+//!   without that calls [`end_programs`]; for one that is killed, another process ends them.
 
 #![warn(missing_debug_implementations)]
 
@@ -69,6 +70,7 @@ mod quote;
 mod retry;
 mod served;
 mod spoken;
+mod watcher;
 mod wire;
 
 pub use connect::{connect, connect_with};

@@ -1,4 +1,5 @@
-//! The processes of a program that is asked: they end together, whatever happens. Knows nothing of questions.
+//! The processes of a program that is asked: they end together, whatever happens to this process. Knows nothing of
+//! questions.
 
 use std::{
     collections::BTreeSet,
@@ -14,6 +15,8 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
 };
+
+use crate::watcher::Watcher;
 
 /// The most bytes that are kept of the end of a program's standard error.
 const MAX_ERROR_BYTES: usize = 4 << 10;
@@ -44,12 +47,15 @@ pub(crate) enum Unended {
 }
 
 /// The programs that run in this process.
-static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: BTreeSet::new(), is_over: false });
+static RUNNING: Mutex<Running> =
+    Mutex::new(Running { leaders: BTreeSet::new(), watcher: Watcher::NotStarted, is_over: false });
 
 #[derive(Debug)]
 struct Running {
     /// The numbers of the groups.
     leaders: BTreeSet<i32>,
+    /// Ends them if this process is killed.
+    watcher: Watcher,
     /// Whether they were ended, and none may begin.
     is_over: bool,
 }
@@ -64,7 +70,10 @@ fn running() -> MutexGuard<'static, Running> {
 pub fn end_programs() {
     let mut running = running();
     running.is_over = true;
-    std::mem::take(&mut running.leaders).into_iter().for_each(kill);
+    for leader in std::mem::take(&mut running.leaders) {
+        kill(leader);
+        running.watcher.end(leader);
+    }
 }
 
 /// Kills a process group.
@@ -115,7 +124,10 @@ fn begin(command: &mut Command) -> Result<(Child, Group), Unended> {
     }
     let child = command.spawn().map_err(Unended::Failed)?;
     let leader = child.id().and_then(|number| i32::try_from(number).ok());
-    running.leaders.extend(leader);
+    if let Some(leader) = leader {
+        running.leaders.insert(leader);
+        running.watcher.begin(leader);
+    }
     Ok((child, Group { leader }))
 }
 
@@ -234,8 +246,10 @@ impl Group {
     fn kill(&mut self) {
         let Some(leader) = self.leader.take() else { return };
         // Those that were ended already are not among them, and their numbers may be others'.
-        if running().leaders.remove(&leader) {
+        let mut running = running();
+        if running.leaders.remove(&leader) {
             kill(leader);
+            running.watcher.end(leader);
         }
     }
 }

@@ -117,6 +117,10 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ShardError::NotParquet { .. } | ShardError::DamagedRow { .. } => {
             advised(Kind::InvalidShard, "make the shard again")
         }
+        ShardError::BrokenSeal { .. } => advised(
+            Kind::InvalidShard,
+            "copy it again from the machine that made it, or score it again",
+        ),
         ShardError::NoShards => {
             advised(Kind::InvalidArgument, "name the files, or a folder that they are in")
         }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-pub use self::words::{Build, Compiler, Database, Form, LeaveOut, Limit, Material, Thing};
+pub use self::words::{
+    Build, Compiler, Database, Form, LeaveOut, Limit, Material, Resource, Thing,
+};
 use crate::grant::Grant;
 
 /// An error that may come with advice.
@@ -137,6 +139,8 @@ pub enum Advice {
     BoundCalls,
     /// Try again when the machine is less busy.
     TryLater,
+    /// Let this process have more of it, or do with less.
+    GiveMore(Resource),
     /// Only a newer version knows this format.
     Update,
     /// Only the version that wrote it knows this format.
@@ -205,6 +209,7 @@ impl Advice {
         all.extend(Compiler::ALL.iter().copied().map(Advice::InstallCompiler));
         all.extend(LeaveOut::ALL.iter().copied().map(Advice::LeaveOut));
         all.extend(Database::ALL.iter().copied().map(Advice::Database));
+        all.extend(Resource::ALL.iter().copied().map(Advice::GiveMore));
         all
     }
 

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use crate::advice::{Advice, Advised, Conversion, Form, Thing};
+use crate::advice::{Advice, Advised, Conversion, Form, Resource, Thing};
 
 /// Bytes of a case, or of a part of one, in a separate file: 64 MiB, as of a line. A receipt has
 /// the same bound.
@@ -66,7 +66,8 @@ impl Advised for InputFileError {
                 Some(Advice::Convert(Conversion::FromEncoding { encoding: encoding.to_string() }))
             }
             InputFileError::NotUtf8 { .. } => Some(Advice::Convert(Conversion::ToUtf8)),
-            InputFileError::PermissionDenied | InputFileError::Failed(_) => None,
+            InputFileError::Failed(error) => Resource::lacking(error).map(Advice::GiveMore),
+            InputFileError::PermissionDenied => None,
         }
     }
 }

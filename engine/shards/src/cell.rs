@@ -1,7 +1,9 @@
-//! Which columns of Arrow have cells that are JSON, their texts, and the texts and numbers of JSON. Cells are written
-//! where other tables' are: in `scorebox_readers`.
+//! Which columns of Arrow have cells that are JSON, the texts and numbers of cells, and those of JSON. Cells are written
+//! as JSON where other tables' are: in `scorebox_readers`.
 
-use arrow_array::{Array, cast::AsArray as _};
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, cast::AsArray as _, types::Float64Type,
+};
 use arrow_schema::DataType;
 
 /// What is wrong with a type of column, if its cells are not JSON whatever they hold.
@@ -59,6 +61,31 @@ pub(crate) fn text(array: &dyn Array, row: usize) -> &str {
         DataType::Utf8View => array.as_string_view().value(row),
         _ => "",
     }
+}
+
+/// The text of a cell of results, of the kinds that data engines write texts as.
+pub(crate) fn text_at(array: &ArrayRef, row: usize) -> Option<&str> {
+    let is_text =
+        matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    (is_text && array.is_valid(row)).then(|| text(array, row))
+}
+
+/// The same of a cell with an integer.
+pub(crate) fn integer_at(array: &ArrayRef, row: usize) -> Option<i64> {
+    if array.is_null(row) {
+        return None;
+    }
+    let array: &dyn Array = array;
+    match array.as_any().downcast_ref::<Int64Array>() {
+        Some(numbers) => Some(numbers.value(row)),
+        None => Some(array.as_any().downcast_ref::<Int32Array>()?.value(row).into()),
+    }
+}
+
+/// The same of a cell with a number.
+pub(crate) fn number_at(array: &ArrayRef, row: usize) -> Option<f64> {
+    let numbers = array.as_primitive_opt::<Float64Type>()?;
+    numbers.is_valid(row).then(|| numbers.value(row))
 }
 
 /// Appends text as a JSON string.

@@ -137,6 +137,15 @@ pub enum ShardError {
         /// What is wrong with it.
         why: String,
     },
+    /// A shard is not as it was written.
+    #[error(
+        "`{}` was changed since it was written: its seal is not that of its rows and its plan",
+        path.display()
+    )]
+    BrokenSeal {
+        /// The shard.
+        path: PathBuf,
+    },
     /// Rows have the same case with different results.
     #[error("{} between {}", results_differ(*.count), between(*.in_one_shard))]
     Different {

@@ -15,6 +15,7 @@
 //! - `input`: the Parquet file that a shard is made of; `source`: with what else decides its rows.
 //! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
 //! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
+//! - `seal`: a digest of all that a shard says, by which a file that was damaged on its way is noticed.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
 //! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several
 //!   shards have.
@@ -24,6 +25,7 @@
 //! - **Invariant:** a shard has its name when it is complete, and not before.
 //! - **Invariant:** a row of results names the plan that it was computed with, and rows of two plans are never put
 //!   together.
+//! - **Invariant:** of a shard that scorebox wrote, no row is handed on to its end if a byte that counts is another one.
 //! - **Invariant:** memory is bounded by a batch of cases and their results, and not by a file.
 
 #![warn(missing_debug_implementations)]
@@ -45,6 +47,7 @@ mod reading;
 mod results;
 mod schema;
 mod scorer;
+mod seal;
 mod shard;
 mod shards;
 mod sorting;

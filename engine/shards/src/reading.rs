@@ -1,10 +1,7 @@
 //! Batches of results as rows, checked against the plan, because any program may have written the file. What an answer
 //! must be is in `checking`.
 
-use arrow_array::{
-    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, cast::AsArray as _,
-    types::Float64Type,
-};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, StructArray, cast::AsArray as _};
 use arrow_schema::DataType;
 use scorebox::{
     case::{Case, Location, Mapping},
@@ -13,7 +10,7 @@ use scorebox::{
 };
 
 use crate::{
-    cell,
+    cell::{integer_at as integer, number_at as number, text_at as text},
     checking::check,
     plan::Plan,
     results::{ScorerResult, WideRow},
@@ -211,27 +208,4 @@ fn digest(text: &str) -> Option<Digest> {
 /// The beginning of a digest, which may be any text.
 fn short(digest: &str) -> String {
     digest.chars().take(12).collect()
-}
-
-/// The text of a cell, of the kinds that data engines write texts as.
-fn text(array: &ArrayRef, row: usize) -> Option<&str> {
-    let is_text =
-        matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    (is_text && array.is_valid(row)).then(|| cell::text(array, row))
-}
-
-fn integer(array: &ArrayRef, row: usize) -> Option<i64> {
-    if array.is_null(row) {
-        return None;
-    }
-    let array: &dyn Array = array;
-    match array.as_any().downcast_ref::<Int64Array>() {
-        Some(numbers) => Some(numbers.value(row)),
-        None => Some(array.as_any().downcast_ref::<Int32Array>()?.value(row).into()),
-    }
-}
-
-fn number(array: &ArrayRef, row: usize) -> Option<f64> {
-    let numbers = array.as_primitive_opt::<Float64Type>()?;
-    numbers.is_valid(row).then(|| numbers.value(row))
 }

@@ -19,7 +19,8 @@ use crate::{
     error::ShardError,
     output::{Output, There},
     plan::Plan,
-    schema::{CREATED_BY, INPUT_KEY},
+    schema::{CREATED_BY, INPUT_KEY, PLAN_KEY},
+    seal::{self, Sealing},
     shards::open_shard,
     source::{Source, SourceName},
 };
@@ -66,10 +67,8 @@ impl ShardFile {
         if let Some(difference) = there.difference(plan) {
             return Err(another(difference));
         }
-        let metadata = builder.metadata().file_metadata().key_value_metadata();
-        let stored = metadata.into_iter().flatten().find(|pair| pair.key == INPUT_KEY);
-        let stored: Option<SourceName> = stored
-            .and_then(|pair| serde_json::from_str(pair.value.as_deref().unwrap_or_default()).ok());
+        let stored = seal::input_of(builder.metadata().file_metadata());
+        let stored: Option<SourceName> = stored.and_then(|input| serde_json::from_str(input).ok());
         let Some(stored) = stored else {
             return Err(another("it does not say what it was made of".to_owned()));
         };
@@ -128,10 +127,11 @@ impl ShardFile {
     }
 }
 
-/// Results on their way into a file.
+/// Results on their way into a file, which ends with their seal.
 #[derive(Debug)]
 pub(crate) struct Results<W: Write + Send> {
     writer: ArrowWriter<W>,
+    sealing: Sealing,
 }
 
 impl<W: Write + Send> Results<W> {
@@ -140,6 +140,8 @@ impl<W: Write + Send> Results<W> {
         schema: &SchemaRef,
         input: Option<String>,
     ) -> Result<Results<W>, ShardError> {
+        let plan = schema.metadata().get(PLAN_KEY).map_or("", String::as_str);
+        let sealing = Sealing::begin(plan, input.as_deref());
         let input = input.map(|input| vec![KeyValue::new(INPUT_KEY.to_owned(), input)]);
         // The plan is in the schema of Arrow, which not every program reads, and here.
         let plan =
@@ -152,10 +154,12 @@ impl<W: Write + Send> Results<W> {
             .set_key_value_metadata(Some(metadata))
             .build();
         let writer = ArrowWriter::try_new(out, SchemaRef::clone(schema), Some(properties));
-        Ok(Results { writer: writer.map_err(|error| ShardError::Write(io_error(error)))? })
+        let writer = writer.map_err(|error| ShardError::Write(io_error(error)))?;
+        Ok(Results { writer, sealing })
     }
 
     pub(crate) fn put(&mut self, results: &RecordBatch) -> io::Result<()> {
+        self.sealing.add(results).map_err(io::Error::other)?;
         self.writer.write(results).map_err(io_error)?;
         match self.writer.in_progress_size() > GROUP_BYTES {
             true => self.writer.flush().map_err(io_error),
@@ -163,7 +167,8 @@ impl<W: Write + Send> Results<W> {
         }
     }
 
-    pub(crate) fn finish(self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.writer.append_key_value_metadata(self.sealing.finish().pair());
         let mut out = self.writer.into_inner().map_err(io_error)?;
         out.flush()?;
         Ok(out)

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use scorebox::{case::Location, digest::Digest};
 
@@ -15,6 +16,7 @@ use crate::{
     plan::Plan,
     reading::{Batch, Checked},
     schema::{CREATED_BY, INPUT_KEY, PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
+    seal::{self, Seal, Sealing},
 };
 
 /// What a user says that shards are of; what is not said is read from them.
@@ -132,7 +134,8 @@ impl Shards {
         self.plan_digest
     }
 
-    /// Hands over all rows, shard by shard, until `take` refuses one.
+    /// Hands over all rows, shard by shard, until `take` refuses one. Whether a shard has its seal is known after its
+    /// last row.
     pub(crate) fn for_each(
         &self,
         mut take: impl FnMut(At, Checked) -> Result<(), ShardError>,
@@ -140,9 +143,11 @@ impl Shards {
         for ((shard, path), of) in (0..).zip(&self.paths).zip(&self.of) {
             let name = path.display().to_string();
             let builder = open_parquet(path)?;
+            let mut seal = Unsealing::begin(&builder);
             let mut before = 0;
             for batch in Rows::of(path, builder)? {
                 let batch = batch?;
+                seal.add(&batch);
                 let rows = Batch::of(&batch, &self.plan, of.plan)
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;
                 for index in 0..batch.num_rows() {
@@ -161,8 +166,34 @@ impl Shards {
                 }
                 before += batch.num_rows() as u64;
             }
+            if !seal.holds() {
+                return Err(ShardError::BrokenSeal { path: path.clone() });
+            }
         }
         Ok(())
+    }
+}
+
+/// The seal of a file, and what its rows say so far; `None` if it has none.
+struct Unsealing(Option<(Seal, Sealing)>);
+
+impl Unsealing {
+    fn begin(builder: &ParquetRecordBatchReaderBuilder<File>) -> Unsealing {
+        let file = builder.metadata().file_metadata();
+        let plan = value(builder, PLAN_KEY).unwrap_or_default();
+        let sealing = || Sealing::begin(plan, seal::input_of(file));
+        Unsealing(Seal::of(file).map(|seal| (seal, sealing())))
+    }
+
+    fn add(&mut self, batch: &RecordBatch) {
+        if let Some((_, sealing)) = &mut self.0 {
+            // What is not results is refused as such.
+            let _ = sealing.add(batch);
+        }
+    }
+
+    fn holds(self) -> bool {
+        self.0.is_none_or(|(seal, sealing)| sealing.finish() == seal)
     }
 }
 
@@ -207,14 +238,8 @@ fn plan_of(
     builder: &ParquetRecordBatchReaderBuilder<File>,
 ) -> Result<Option<Plan>, ShardError> {
     let refused = |why: String| ShardError::NotAShard { path: path.to_owned(), why };
-    let pairs = builder.metadata().file_metadata().key_value_metadata();
-    let value = |key: &str| {
-        let stored = pairs.into_iter().flatten().find(|pair| pair.key == key);
-        let stored = stored.and_then(|pair| pair.value.as_deref());
-        stored.or_else(|| builder.schema().metadata().get(key).map(String::as_str))
-    };
-    let Some(plan) = value(PLAN_KEY) else { return Ok(None) };
-    let version = value(VERSION_KEY).unwrap_or_default();
+    let Some(plan) = value(builder, PLAN_KEY) else { return Ok(None) };
+    let version = value(builder, VERSION_KEY).unwrap_or_default();
     if version != SCHEMA_VERSION.to_string() {
         return Err(refused(format!(
             "its schema has the version `{version}`, and this scorebox reads {SCHEMA_VERSION}"
@@ -226,4 +251,12 @@ fn plan_of(
         Some(why) => Err(refused(why)),
         None => Ok(Some(plan)),
     }
+}
+
+/// What a file says under this key, in its own metadata or in that of its Arrow schema.
+fn value<'b>(builder: &'b ParquetRecordBatchReaderBuilder<File>, key: &str) -> Option<&'b str> {
+    let pairs = builder.metadata().file_metadata().key_value_metadata();
+    let stored = pairs.into_iter().flatten().find(|pair| pair.key == key);
+    let stored = stored.and_then(|pair| pair.value.as_deref());
+    stored.or_else(|| builder.schema().metadata().get(key).map(String::as_str))
 }

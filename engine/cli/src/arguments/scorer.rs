@@ -152,6 +152,7 @@ impl ScorerArguments {
             }
             Err(error) => Err(error),
         };
+        setup::say_what_is_not_cached(sandbox);
         if let (Reference::Published(_), Ok(loaded)) = (&reference, &loaded) {
             let outside = (loaded.anatomy(), component);
             locked::must_be_this(&self.of_a_suite()?, loaded.info(), outside)?;

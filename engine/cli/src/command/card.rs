@@ -435,7 +435,8 @@ fn must_be_whole(report: Result<RunReport, RunError>, kept: &Kept) -> Result<Run
             Stop::BadCase { message, advice }
             | Stop::Unreadable { message, advice }
             | Stop::Incomplete { message, advice }
-            | Stop::OverBudget { message, advice },
+            | Stop::OverBudget { message, advice }
+            | Stop::OutOfResources { message, advice },
         ) => (message.clone(), advice.as_ref()),
         Some(stop) => (stop.to_string(), None),
     };

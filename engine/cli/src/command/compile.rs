@@ -64,6 +64,7 @@ impl Compile {
             .await
         });
         drop(waiting);
+        setup::say_what_is_not_cached(&sandbox);
         locked::must_be_as_locked(&suite.scorers, &suite.policies, &loaded?)?;
         written.map(|()| Exit::Done)
     }

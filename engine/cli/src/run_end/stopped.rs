@@ -22,6 +22,10 @@ pub(crate) fn say(stop: &Stop, resume: Option<&str>) -> Exit {
             let condition = "Once the judge answers again, resume with";
             (None, "No more questions were asked.", condition, Exit::SomeErrors)
         }
+        Stop::OutOfResources { advice, .. } => {
+            let condition = "Once it has more, resume with";
+            (advice.as_ref(), "The machine has no room for more scores.", condition, Exit::BadInput)
+        }
         stop => {
             let advice = match stop {
                 Stop::Incomplete { advice, .. } => advice.as_ref(),

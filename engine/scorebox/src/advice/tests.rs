@@ -53,6 +53,7 @@ fn there_is_one_of_each() {
         | Advice::AskAgain
         | Advice::BoundCalls
         | Advice::TryLater
+        | Advice::GiveMore(_)
         | Advice::Update
         | Advice::UseItsWriter
         | Advice::Report => 41,

@@ -49,9 +49,45 @@ listed! {
     }
 }
 
+impl Resource {
+    /// What the system had none left of when this failed, if that is why.
+    pub(crate) fn lacking(error: &std::io::Error) -> Option<Resource> {
+        error.raw_os_error().and_then(Resource::of_code)
+    }
+
+    #[cfg(unix)]
+    fn of_code(code: i32) -> Option<Resource> {
+        use rustix::io::Errno;
+        match Errno::from_raw_os_error(code) {
+            Errno::MFILE | Errno::NFILE => Some(Resource::Files),
+            Errno::NOMEM => Some(Resource::Memory),
+            Errno::AGAIN => Some(Resource::Threads),
+            _ => None,
+        }
+    }
+
+    /// Elsewhere it is not known which numbers these are.
+    #[cfg(not(unix))]
+    fn of_code(_: i32) -> Option<Resource> {
+        None
+    }
+}
+
 impl Limit {
     /// The limits on what a scorer gives.
     pub const OF_OUTPUT: [Limit; 4] = [Limit::Meta, Limit::Reason, Limit::Assertions, Limit::Log];
+}
+
+listed! {
+    /// What the system gives a process, up to a limit.
+    Resource {
+        /// Open files.
+        Files,
+        /// Memory.
+        Memory,
+        /// Threads and processes.
+        Threads,
+    }
 }
 
 listed! {
@@ -229,6 +265,8 @@ listed! {
         CheckPath,
         /// Create the folder, or name another path.
         CreateFolder,
+        /// Go to a folder that is there, or name a path from the root.
+        LeaveFolder,
         /// Name a file, which is created if it does not exist.
         NameFile,
         /// Remove what stands beside the database under the name of one of its files.

@@ -7,8 +7,9 @@ use std::io::{self, BufRead, Read};
 pub(super) enum Line {
     /// A line; the buffer holds it without its end.
     Whole,
-    /// A line of more than the limit; it was read over to its end, and the buffer holds its start.
-    TooLong,
+    /// A line of more than the limit, and the buffer holds its start. Unless it `ended`, what is left of it comes next:
+    /// [`skip_line`] reads over it, which takes long if the line has no end.
+    TooLong { ended: bool },
     /// Nothing more.
     End,
 }
@@ -36,10 +37,12 @@ pub(super) fn read_line(
     if buffer.len() <= limit {
         return Ok(Line::Whole);
     }
-    if !ended {
-        reader.skip_until(b'\n')?;
-    }
-    Ok(Line::TooLong)
+    Ok(Line::TooLong { ended })
+}
+
+/// Reads over what is left of a line.
+pub(super) fn skip_line(reader: &mut dyn BufRead) -> io::Result<()> {
+    reader.skip_until(b'\n').map(drop)
 }
 
 #[cfg(test)]
@@ -52,7 +55,12 @@ mod tests {
         loop {
             match read_line(&mut reader, limit, &mut buffer).unwrap() {
                 Line::Whole => lines.push(Some(String::from_utf8(buffer.clone()).unwrap())),
-                Line::TooLong => lines.push(None),
+                Line::TooLong { ended } => {
+                    lines.push(None);
+                    if !ended {
+                        skip_line(&mut reader).unwrap();
+                    }
+                }
                 Line::End => return lines,
             }
             assert!(buffer.len() <= limit + 2);
@@ -84,6 +92,13 @@ mod tests {
             let text = format!("{}\nb\n{}\r\nc", "x".repeat(longer), "x".repeat(longer));
             assert_eq!(lines(&text, 4), [None, whole("b"), None, whole("c")]);
         }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_reported_before_it_is_read_over() {
+        let mut endless = io::BufReader::new(io::repeat(b'x'));
+        let found = read_line(&mut endless, 4, &mut Vec::new()).unwrap();
+        assert_eq!(found, Line::TooLong { ended: false });
     }
 
     #[test]

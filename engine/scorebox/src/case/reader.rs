@@ -11,7 +11,7 @@ use super::{
     decode::{Buffered, Decoded, NotDecoded, Unread, decode, unread_inside},
     error::{BadCase, BadCaseReason, Location, ReadError},
     fault::Fault,
-    lines::{Line, read_line},
+    lines::{Line, read_line, skip_line},
     mapping::Mapping,
     record::Case,
     row::{in_row, marked},
@@ -67,6 +67,8 @@ struct Open {
     gives_reasons: bool,
     is_stdin: bool,
     line: u64,
+    /// Whether the line that was read last was too long, and is read to its end before the next.
+    is_within_line: bool,
     blank: Blank,
     /// Whether a line was not blank.
     has_cases: bool,
@@ -173,7 +175,8 @@ impl CaseReader {
     /// Whether the next line that is not blank is in memory already, so that reading it waits for nothing.
     pub fn is_next_line_buffered(&self) -> bool {
         let Some(open) = &self.current else { return false };
-        let mut lines = open.text.buffered().split_inclusive(|byte| *byte == b'\n');
+        let lines = open.text.buffered().split_inclusive(|byte| *byte == b'\n');
+        let mut lines = lines.skip(usize::from(open.is_within_line));
         let next = lines.find(|line| !line.trim_ascii().is_empty());
         next.is_some_and(|line| line.ends_with(b"\n"))
     }
@@ -233,6 +236,7 @@ impl CaseReader {
                 gives_reasons,
                 is_stdin: false,
                 line,
+                is_within_line: false,
                 blank,
                 has_cases,
             }));
@@ -250,7 +254,15 @@ impl CaseReader {
                     Err(error) => return Some(Err(error.into())),
                 },
             };
-            match read_line(&mut *current.text, self.max_line_bytes, &mut self.buffer) {
+            // Only now: nobody need want to read on.
+            let skipped = match std::mem::take(&mut current.is_within_line) {
+                true => skip_line(&mut *current.text),
+                false => Ok(()),
+            };
+            let read = skipped.and_then(|()| {
+                read_line(&mut *current.text, self.max_line_bytes, &mut self.buffer)
+            });
+            match read {
                 Err(error) => return Some(Err(failure(&current, &self.tally, error).into())),
                 Ok(Line::End) if !current.has_cases => return Some(Err(empty(&current).into())),
                 Ok(Line::End) => continue,
@@ -259,6 +271,7 @@ impl CaseReader {
                 }
                 Ok(found) => {
                     current.line += 1;
+                    current.is_within_line = found == Line::TooLong { ended: false };
                     let location = Location { source: current.name.clone(), line: current.line };
                     let is_first_of_stdin = current.is_stdin && !current.has_cases;
                     let case = self.take_up(&found, location, current.gives_reasons).map(|case| {
@@ -313,7 +326,7 @@ impl CaseReader {
         location: Location,
         gives_reasons: bool,
     ) -> Result<Case, BadCase> {
-        if *found == Line::TooLong {
+        if matches!(found, Line::TooLong { .. }) {
             let fault = too_long(self.max_line_bytes);
             return Err(fault.into_bad_case(b"", &location, ordinal));
         }
@@ -363,8 +376,18 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
     match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
             let (name, blank) = (name.into(), Blank::default());
-            let (line, has_cases) = (0, false);
-            Ok(Open { text, compression, name, gives_reasons, is_stdin, line, blank, has_cases })
+            let (line, has_cases, is_within_line) = (0, false, false);
+            Ok(Open {
+                text,
+                compression,
+                name,
+                gives_reasons,
+                is_stdin,
+                line,
+                is_within_line,
+                blank,
+                has_cases,
+            })
         }
         Err(NotDecoded::Unread(unread)) => Err(unread.of(name)),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),

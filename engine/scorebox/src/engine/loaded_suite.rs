@@ -78,8 +78,11 @@ impl LoadedSuite {
             });
         let control = Arc::new(Control::default());
         let report = run(request, control).await?;
-        if let Some(stopped @ (Stop::Broken { .. } | Stop::Incomplete { .. })) = &report.stopped {
-            return Err(RunError::Broken(stopped.to_string()));
+        if let Some(
+            stopped @ (Stop::Broken { .. } | Stop::Incomplete { .. } | Stop::OutOfResources { .. }),
+        ) = report.stopped
+        {
+            return Err(RunError::of_stop(stopped));
         }
         let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Batch {

@@ -67,6 +67,13 @@ pub enum Stop {
         /// Which judge, and what its provider says.
         message: String,
     },
+    /// The system has no more open files, memory or threads for scores.
+    OutOfResources {
+        /// What it says.
+        message: String,
+        /// What to do about it.
+        advice: Option<Advice>,
+    },
     /// A sink takes no more.
     Refused {
         /// Why not.
@@ -88,6 +95,7 @@ impl fmt::Display for Stop {
             | Stop::Incomplete { message, .. }
             | Stop::OverBudget { message, .. }
             | Stop::JudgeLimited { message }
+            | Stop::OutOfResources { message, .. }
             | Stop::Refused { message }
             | Stop::Broken { message } => message,
         })
@@ -104,6 +112,7 @@ impl Stop {
             Stop::Incomplete { .. } => "incomplete",
             Stop::OverBudget { .. } => "over-budget",
             Stop::JudgeLimited { .. } => "judge-limited",
+            Stop::OutOfResources { .. } => "out-of-resources",
             Stop::Refused { .. } => "refused",
             Stop::Broken { .. } => "broken",
         }

@@ -62,15 +62,18 @@ pub(super) struct Delivering {
     batch_time: Duration,
 }
 
-/// Why the run stops, if no more questions are asked: a judge's budget is spent, its provider only asks to wait, or the
-/// run was stopped already.
-fn no_more_questions(outcome: &sandbox::Outcome) -> Option<Stop> {
-    let error = outcome.result.as_ref().err().filter(|error| error.kind.ends_asking())?;
+/// Why the run stops, if it cannot go on: a judge's budget is spent, its provider only asks to wait, the machine has no
+/// room, or the run was stopped already.
+fn no_more_scores(outcome: &sandbox::Outcome) -> Option<Stop> {
+    let error = outcome.result.as_ref().err().filter(|error| error.kind.ends_the_run())?;
     Some(match error.kind {
         ErrorKind::JudgeOverBudget => {
             Stop::OverBudget { message: error.message.clone(), advice: error.advice.clone() }
         }
         ErrorKind::JudgeLimited => Stop::JudgeLimited { message: error.message.clone() },
+        ErrorKind::OutOfResources => {
+            Stop::OutOfResources { message: error.message.clone(), advice: error.advice.clone() }
+        }
         _ => Stop::Interrupted,
     })
 }
@@ -274,7 +277,7 @@ impl Delivering {
                 return Ok(());
             }
         };
-        if let Some(stop) = no_more_questions(&outcome) {
+        if let Some(stop) = no_more_scores(&outcome) {
             // Not a score: it is computed when the run is resumed.
             in_flight.deciding.lose();
             in_flight.is_left_open = true;

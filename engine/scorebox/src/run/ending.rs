@@ -6,6 +6,7 @@ use tokio::runtime::Handle;
 use crate::{
     digest::Digest,
     now::now_ms,
+    sandbox::ErrorKind,
     store::{RunSource, RunState, StoreError},
 };
 
@@ -62,7 +63,7 @@ fn store_end(
     if summarizes && delivering.keeper.has_all_rows() {
         summarize(delivering, runtime)?;
     }
-    // A sink may have refused a summary.
+    // A sink may have refused a summary, or the machine had no room for it.
     let stopped = delivering.control.stopped_by();
     let (state, reason) = state_of(stopped.as_ref());
     count_bad_cases(delivering, source, stopped.is_none())?;
@@ -99,6 +100,13 @@ fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreE
         }
         let rows = delivering.keeper.summary_rows(&scorers, index)?;
         let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
+        if let Err(error) = &summary.result
+            && error.kind == ErrorKind::OutOfResources
+        {
+            let (message, advice) = (error.message.clone(), error.advice.clone());
+            delivering.control.stop(Stop::OutOfResources { message, advice });
+            return Ok(());
+        }
         delivering.keeper.put_summary(index, &summary)?;
         let (scorer_id, scorer_name) = (ready.id.clone(), ready.name.clone());
         delivering.report(|run| {
@@ -122,6 +130,7 @@ fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
             | Stop::Incomplete { message, .. }
             | Stop::OverBudget { message, .. }
             | Stop::JudgeLimited { message }
+            | Stop::OutOfResources { message, .. }
             | Stop::Refused { message }
             | Stop::Broken { message },
         ) => (RunState::Stopped, Some(message)),

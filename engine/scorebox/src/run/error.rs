@@ -13,6 +13,8 @@ use crate::{
     verdict::PolicyError,
 };
 
+use super::Stop;
+
 /// Why a run did not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,6 +104,14 @@ pub enum RunError {
         /// Why no more.
         error: StoreError,
     },
+    /// The system has no more open files, memory or threads for scores.
+    #[error("{message}")]
+    OutOfResources {
+        /// What it says.
+        message: String,
+        /// What to do about it.
+        advice: Option<Advice>,
+    },
     /// A part of the run ended by a panic, which is a bug.
     #[error("a part of the run failed: {0}")]
     Broken(String),
@@ -135,6 +145,7 @@ impl Advised for RunError {
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
             RunError::Stopped | RunError::NothingToResume { .. } | RunError::Policy { .. } => None,
             RunError::Store(error) | RunError::BrokeOff { error, .. } => error.advice(),
+            RunError::OutOfResources { advice, .. } => advice.clone(),
             RunError::Broken(_) => Some(Advice::Report),
         }
     }
@@ -148,6 +159,16 @@ impl Advised for RunError {
 }
 
 impl RunError {
+    /// The end of a run whose rows nobody can use before all are there.
+    pub(crate) fn of_stop(stop: Stop) -> RunError {
+        match stop {
+            Stop::OutOfResources { message, advice } => {
+                RunError::OutOfResources { message, advice }
+            }
+            other => RunError::Broken(other.to_string()),
+        }
+    }
+
     /// These errors, of which there is at least one, as one.
     pub(super) fn of_all(mut errors: Vec<RunError>) -> RunError {
         match errors.len() {

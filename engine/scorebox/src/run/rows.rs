@@ -25,7 +25,7 @@ use super::{
 /// Cases are not remembered: two with one id are two cases. No scorer is asked for a summary.
 ///
 /// # Errors
-/// [`RunError::Broken`] if the scoring ended early.
+/// [`RunError::OutOfResources`]; [`RunError::Broken`] if the scoring ended early for another reason.
 pub async fn score_rows(
     suite: &Suite,
     scorers: &Arc<[ReadyScorer]>,
@@ -44,7 +44,7 @@ pub async fn score_rows(
             .gather(gathered);
     let report = run(request, Arc::new(Control::default())).await?;
     if let Some(stop) = report.stopped {
-        return Err(RunError::Broken(stop.to_string()));
+        return Err(RunError::of_stop(stop));
     }
     let rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
     let all = rows.into_iter().map(|of_case| of_case.into_iter().collect::<Option<Vec<Row>>>());

@@ -11,6 +11,7 @@
 use std::{
     hash::{BuildHasher as _, Hash, Hasher, RandomState},
     path::PathBuf,
+    sync::OnceLock,
     time::{Duration, SystemTime},
 };
 
@@ -127,6 +128,8 @@ enum Kind {
 pub(super) struct Cache {
     folder: CacheFolder,
     max_bytes: u64,
+    /// Why an entry was not kept: the first of them, as a sentence for the user.
+    trouble: OnceLock<String>,
 }
 
 impl Cache {
@@ -136,7 +139,7 @@ impl Cache {
             let folder = options.folder.display();
             format!("compiled code is not cached: the folder `{folder}` {why}")
         })?;
-        let cache = Cache { folder, max_bytes: options.max_bytes };
+        let cache = Cache { folder, max_bytes: options.max_bytes, trouble: OnceLock::new() };
         cache.remove_abandoned();
         Ok(cache)
     }
@@ -209,9 +212,19 @@ impl Cache {
         }
         let random = RandomState::new().build_hasher().finish();
         let temporary = format!("{key}.{random:016x}{TEMPORARY_SUFFIX}");
-        if self.folder.write(&name_of(key), &temporary, &bytes).is_ok() {
-            self.evict();
+        match self.folder.write(&name_of(key), &temporary, &bytes) {
+            Ok(()) => self.evict(),
+            Err(error) => {
+                let folder = self.folder.path().display();
+                let why = || format!("compiled code is not kept in the folder `{folder}`: {error}");
+                self.trouble.get_or_init(why);
+            }
         }
+    }
+
+    /// Why an entry was not kept; `None` if all were.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.get().map(String::as_str)
     }
 
     fn evict(&self) {

@@ -39,6 +39,10 @@ impl CacheFolder {
         Ok(folder)
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// All of a file, if it is this user's own and has at most `max_bytes`. Marks it as used.
     pub(super) fn read(&self, name: &str, max_bytes: u64) -> Option<Vec<u8>> {
         let file = self.open_file(name).ok()?;

@@ -53,13 +53,15 @@ pub enum ErrorKind {
     JudgeLimited,
     /// The run was stopped before the question was sent.
     JudgeStopped,
+    /// The system had no more open files, memory or threads for it.
+    OutOfResources,
     /// The case says that the task failed, so there is nothing to score, and the scorer was not run.
     TaskFailed,
 }
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [ErrorKind; 21] = [
+    pub const ALL: [ErrorKind; 22] = [
         ErrorKind::InvalidComponent,
         ErrorKind::MissingGrant,
         ErrorKind::InvalidConfig,
@@ -80,6 +82,7 @@ impl ErrorKind {
         ErrorKind::JudgeNotRecorded,
         ErrorKind::JudgeLimited,
         ErrorKind::JudgeStopped,
+        ErrorKind::OutOfResources,
         ErrorKind::TaskFailed,
     ];
 
@@ -106,16 +109,20 @@ impl ErrorKind {
             ErrorKind::JudgeNotRecorded => "judge-not-recorded",
             ErrorKind::JudgeLimited => "judge-limited",
             ErrorKind::JudgeStopped => "judge-stopped",
+            ErrorKind::OutOfResources => "out-of-resources",
             ErrorKind::TaskFailed => "task-failed",
         }
     }
 
-    /// Whether it says nothing about the case, but that no more questions are asked: no row is stored, and the score is
-    /// computed when the run is resumed.
-    pub(crate) const fn ends_asking(self) -> bool {
+    /// Whether it says nothing about the case, but that the run cannot go on: no more questions are asked, or the machine
+    /// has no room. No row is stored, and the score is computed when the run is resumed.
+    pub(crate) const fn ends_the_run(self) -> bool {
         matches!(
             self,
-            ErrorKind::JudgeOverBudget | ErrorKind::JudgeLimited | ErrorKind::JudgeStopped
+            ErrorKind::JudgeOverBudget
+                | ErrorKind::JudgeLimited
+                | ErrorKind::JudgeStopped
+                | ErrorKind::OutOfResources
         )
     }
 

@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::{
-    ErrorKind, Limits, ScoreError, asking::NoAnswer, clock::TimeIsUp, phrases, state::State,
+    ErrorKind, Limits, ScoreError, asking::NoAnswer, clock::TimeIsUp, host_trouble, phrases,
+    state::State,
 };
 
 /// Frames of a backtrace that are shown.
@@ -28,6 +29,11 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
     }
     if let Some(why) = error.downcast_ref::<NoAnswer>() {
         return no_answer(why, limits);
+    }
+    if let Some(resource) = host_trouble::lacking(error) {
+        let message = format!("the system has no room for the score: {}", error.root_cause());
+        return ScoreError::new(ErrorKind::OutOfResources, message)
+            .with(Advice::GiveMore(resource));
     }
     let trap = error.downcast_ref::<Trap>();
     if trap == Some(&Trap::OutOfFuel) {

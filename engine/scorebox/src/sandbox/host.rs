@@ -288,6 +288,11 @@ impl Sandbox {
         &self.0.warnings
     }
 
+    /// Why compiled code was not kept, if some was not: a sentence that is known once a scorer was loaded.
+    pub fn cache_trouble(&self) -> Option<&str> {
+        self.0.cache.as_ref()?.trouble()
+    }
+
     /// What scorers with a grant can see of the outside here.
     pub fn capabilities(&self) -> &Capabilities {
         &self.0.capabilities

@@ -36,7 +36,7 @@ pub(super) fn combined(
     limits: &Limits,
 ) -> Result<ScoreResult, ScoreError> {
     let counted = Counted::of(&votes);
-    let ends = |error: &&&ScoreError| error.kind.ends_asking();
+    let ends = |error: &&&ScoreError| error.kind.ends_the_run();
     if let Some(error) = counted.failed.iter().find(ends) {
         return Err((*error).clone());
     }

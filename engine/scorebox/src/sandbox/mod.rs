@@ -38,6 +38,7 @@
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `image`: a component that is linked, and its fresh instances.
 //! - `core_call`: `score` without the component around it, where that gives the same.
+//! - `host_trouble`: what the system had none left of when a call failed.
 //! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
 //! - `jury`: what several jurors say, as one score.
@@ -72,6 +73,7 @@ mod freeze;
 mod grants;
 mod guest_call;
 mod host;
+mod host_trouble;
 mod image;
 mod imports;
 mod json;

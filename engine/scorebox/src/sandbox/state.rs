@@ -9,6 +9,7 @@ use super::{
     Limits,
     capabilities::Granted,
     clock::Clock,
+    host_trouble,
     settings::{CORE_INSTANCES, MEMORIES, TABLE_ELEMENTS, TABLES},
     wasi::{Seed, WasiState},
 };
@@ -142,6 +143,15 @@ impl ResourceLimiter for Limiter {
         let possible = fits(desired, maximum) && desired <= TABLE_ELEMENTS;
         let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT_BYTES);
         Ok(self.grow(bytes(current), bytes(desired), possible))
+    }
+
+    /// What was allowed and fails all the same fails for want of the machine's memory. The guest must not see that: it
+    /// would decide by it, and score otherwise than elsewhere.
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        match host_trouble::lacking(&error) {
+            Some(_) => Err(error),
+            None => Ok(()),
+        }
     }
 
     fn instances(&self) -> usize {

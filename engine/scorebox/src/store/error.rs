@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use super::Altered;
-use crate::advice::{Advice, Advised, Database, Form, Thing};
+use crate::advice::{Advice, Advised, Database, Form, Resource, Thing};
 
 /// What is wrong with a file whose reading goes beyond the bound.
 pub(super) const TOO_MUCH: &str =
@@ -16,6 +16,11 @@ pub(super) const TOO_MUCH: &str =
 #[derive(Debug, thiserror::Error)]
 #[error("{} is not a possible score: scores are finite, and 0 or more", in_short(.0))]
 pub(super) struct OnNoScale(pub(super) f64);
+
+/// A score row whose case, scorer or run is not in the database.
+#[derive(Debug, thiserror::Error)]
+#[error("a score row has no {0}")]
+pub(super) struct Dangling(pub(super) &'static str);
 
 /// A number without hundreds of zeros.
 pub(crate) fn in_short(number: &f64) -> String {
@@ -40,6 +45,12 @@ pub enum StoreError {
     #[error("the folder of {} does not exist", path.display())]
     NoFolder {
         /// The database.
+        path: PathBuf,
+    },
+    /// The folder that relative names start at was removed.
+    #[error("the current folder no longer exists, and {} is a name in it", path.display())]
+    NoCurrentFolder {
+        /// What was given as the database.
         path: PathBuf,
     },
     /// A folder, a device or a pipe.
@@ -260,6 +271,12 @@ pub enum StoreError {
         /// The rule that was broken, in SQLite's words.
         what: String,
     },
+    /// This process has as many open files as it may have.
+    #[error("cannot open {}: too many open files", path.display())]
+    TooManyFiles {
+        /// The database.
+        path: PathBuf,
+    },
     /// Anything else, in SQLite's words.
     #[error("{}: {source}", path.display())]
     Sqlite {
@@ -275,6 +292,7 @@ impl Advised for StoreError {
         Some(Advice::Database(match self {
             Self::Missing { .. } => Database::CheckPath,
             Self::NoFolder { .. } => Database::CreateFolder,
+            Self::NoCurrentFolder { .. } => Database::LeaveFolder,
             Self::NotAFile { .. } => Database::NameFile,
             Self::NotAFileBeside { .. } => Database::RemoveBeside,
             Self::NotSqlite { .. } | Self::Foreign { .. } => Database::AnotherPath,
@@ -305,6 +323,7 @@ impl Advised for StoreError {
             Self::InvalidRunId { .. } => return Some(Advice::Write(Form::RunId)),
             Self::InvalidScoreId { .. } => return Some(Advice::Write(Form::ScoreId)),
             Self::Rejected { .. } => return Some(Advice::Report),
+            Self::TooManyFiles { .. } => return Some(Advice::GiveMore(Resource::Files)),
             Self::Sqlite { .. } => Database::TryAgain,
         }))
     }
@@ -340,7 +359,7 @@ impl StoreError {
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, why)
-                if why.is::<Altered>() || why.is::<OnNoScale>() =>
+                if why.is::<Altered>() || why.is::<OnNoScale>() || why.is::<Dangling>() =>
             {
                 Self::Corrupt { path, what: why.to_string() }
             }
@@ -360,6 +379,7 @@ impl StoreError {
             return Self::NoFolder { path };
         }
         match std::fs::File::open(&path) {
+            Err(e) if Resource::lacking(&e) == Some(Resource::Files) => Self::TooManyFiles { path },
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Self::Permission { path },
             // The folder exists and the file does not: it could not be created.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::Permission { path },

@@ -9,7 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig, limits::Limit};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig, ffi, limits::Limit,
+};
 
 use super::{
     Store, StoreError,
@@ -75,7 +77,7 @@ impl Opening<'_> {
         // Absolute, because SQLite takes some relative names (`:memory:`, `file:…`) for more than
         // names.
         let path = std::path::absolute(path)
-            .map_err(|_| StoreError::NotAFile { path: path.to_owned() })?;
+            .map_err(|_| StoreError::NoCurrentFolder { path: path.to_owned() })?;
         if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err(StoreError::NotAFile { path });
         }
@@ -141,27 +143,34 @@ impl Opening<'_> {
     ///
     /// Opened for writing, with writing switched off afterwards: a connection that SQLite itself knows as
     /// read-only leaves its `-wal` and `-shm` files behind. If the file or the folder can't
-    /// be written SQLite falls back by itself, except that a log needs files beside the database.
-    /// Without a log to read they are not needed, and `immutable` says so.
+    /// be written SQLite falls back by itself, except that a log needs files beside the database, for which a full disk
+    /// has no room. Without a log to read they are not needed, and `immutable` says so.
     fn look(&self) -> Result<(Store, Content), StoreError> {
         let store = self.connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // The first statement in it opens the file.
         let looking = schema::looking(&store.conn)
             .and_then(|looking| schema::content(&looking).map(|_| looking));
-        if looking.as_ref().is_err_and(is_folder_trouble) {
-            return self.look_immutable();
+        let error = looking.as_ref().err();
+        if error.is_some_and(|error| is_folder_trouble(error) || is_full_disk(error)) {
+            return match (self.has_log(), error.is_some_and(is_full_disk)) {
+                (true, true) => Err(StoreError::DiskFull { path: self.path.clone() }),
+                (true, false) => Err(StoreError::Unrecovered { path: self.path.clone() }),
+                (false, _) => self.look_immutable(),
+            };
         }
         let content = self.checked(&store, looking)?;
         store.explained(store.conn.pragma_update(None, "query_only", true))?;
         Ok((store, content))
     }
 
-    fn look_immutable(&self) -> Result<(Store, Content), StoreError> {
+    /// Whether a part of the data is in the log beside the file.
+    fn has_log(&self) -> bool {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
-        if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-            return Err(StoreError::Unrecovered { path: self.path.clone() });
-        }
+        fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    }
+
+    fn look_immutable(&self) -> Result<(Store, Content), StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let store = self.connect(Path::new(&immutable_uri(&self.path)), flags)?;
         let content = self.checked(&store, schema::looking(&store.conn))?;
@@ -299,6 +308,14 @@ fn use_log(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
 
 fn is_folder_trouble(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// Whether there is no room for what SQLite keeps beside the file.
+fn is_full_disk(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || error
+            .sqlite_error()
+            .is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// `path` as a URI that says to SQLite that no process writes the file.

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{
     Row as SqlRow, ToSql, params_from_iter,
-    types::{FromSql, Value},
+    types::{FromSql, Type, Value},
 };
 use serde::Serialize;
 
 use super::{
     RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
-    column::OnAScale, effort::Ascending, filter::Conditions,
+    column::OnAScale, effort::Ascending, error::Dangling, filter::Conditions,
 };
 use crate::{
     contract::Severity,
@@ -72,7 +72,8 @@ impl ScoreRecord {
 }
 
 /// The tables in this order, so that rows come in the order of the primary key and nothing is sorted;
-/// the columns in the order in which [`score_record`] takes them.
+/// the columns in the order in which [`score_record`] takes them. A row whose case, scorer or run is not there is damage,
+/// and comes without them, so that it is not left out.
 const RECORDS: &str = "
     SELECT score_rows.case_key, score_rows.scorer,
         runs.id, cases.case_id, cases.node_id, cases.iteration, cases.attempt,
@@ -94,9 +95,9 @@ const RECORDS: &str = "
             WHERE origin.case_key = score_rows.reused_case),
         scorers.judge_json IS NOT NULL
     FROM score_rows
-    CROSS JOIN cases ON cases.case_key = score_rows.case_key
-    CROSS JOIN scorers ON scorers.scorer = score_rows.scorer
-    CROSS JOIN runs ON runs.run = cases.run
+    LEFT JOIN cases ON cases.case_key = score_rows.case_key
+    LEFT JOIN scorers ON scorers.scorer = score_rows.scorer
+    LEFT JOIN runs ON runs.run = cases.run
     LEFT JOIN sessions ON sessions.session = score_rows.session";
 
 impl Store {
@@ -277,11 +278,11 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let mut cells = Cells { row, next: 0 };
     // The order of these lines is the order of the columns.
     let cursor = ScoreCursor { case: cells.take()?, scorer: cells.take()? };
-    let run_id: RunId = cells.take()?;
+    let run_id: RunId = cells.named("case or its run")?;
     let case_id: String = cells.take()?;
     let node_id = cells.take()?;
     let (iteration, attempt) = (cells.take()?, cells.take()?);
-    let scorer_id: String = cells.take()?;
+    let scorer_id: String = cells.named("scorer")?;
     let scorer_name = cells.take()?;
     let status = cells.take()?;
     let error = row_error(cells.take()?, cells.take()?);
@@ -362,6 +363,16 @@ impl Cells<'_> {
         let cell = self.row.get(self.next);
         self.next += 1;
         cell
+    }
+
+    /// What is in every row, unless what the row belongs to is missing.
+    fn named<T: FromSql>(&mut self, what: &'static str) -> rusqlite::Result<T> {
+        let place = self.next;
+        let missing = || {
+            let why = Box::new(Dangling(what));
+            rusqlite::Error::FromSqlConversionFailure(place, Type::Null, why)
+        };
+        self.take::<Option<T>>()?.ok_or_else(missing)
     }
 
     fn json(&mut self) -> rusqlite::Result<Option<Json>> {

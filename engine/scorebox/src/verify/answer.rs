@@ -108,6 +108,18 @@ pub(super) fn is_a_time_out(answer: &Answer) -> bool {
     answer.error.as_ref().is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str())
 }
 
+/// Why what was computed again says nothing about the score: the machine ended it.
+pub(super) fn not_computed(answer: &Answer) -> Option<&'static str> {
+    let kind = answer.error.as_ref()?.kind.as_str();
+    match kind {
+        _ if is_a_time_out(answer) => Some("computing it again timed out"),
+        _ if kind == ErrorKind::OutOfResources.as_str() => {
+            Some("the system has no room to compute it again")
+        }
+        _ => None,
+    }
+}
+
 /// Whether it is an error because a judge had no answer.
 pub(super) fn is_without_a_judge(answer: &Answer) -> bool {
     const KINDS: [ErrorKind; 7] = [

@@ -319,8 +319,8 @@ pub(super) struct StoredScore<'a> {
 impl StoredScore<'_> {
     /// Compares with the outcome of a scorer that was given nothing.
     pub(super) fn compared_without_input(&self, computed: &Answer) -> Verdict {
-        if answer::is_a_time_out(computed) {
-            return Verdict::not_verifiable("computing it again timed out");
+        if let Some(why) = answer::not_computed(computed) {
+            return Verdict::not_verifiable(why);
         }
         let same_wasmtime = self.wasmtime_version == WASMTIME_VERSION;
         let mut found = answer::differences(self.answer, computed, self.json_as, same_wasmtime);
@@ -333,8 +333,8 @@ impl StoredScore<'_> {
     /// Compares with what was computed of an input with the digest `actual`.
     pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
         // If the time was over while the files were read, there is no digest of them to compare.
-        if answer::is_a_time_out(computed) {
-            return Verdict::not_verifiable("computing it again timed out");
+        if let Some(why) = answer::not_computed(computed) {
+            return Verdict::not_verifiable(why);
         }
         let Some(expected) = self.input_digest else {
             if self.answer.status == Status::Skipped || self.answer.is_of_failed_task() {

@@ -112,7 +112,7 @@ impl CaseIndex {
     /// The file cannot be written.
     pub fn open(path: impl AsRef<Path>) -> Result<CaseIndex, StoreError> {
         let path = std::path::absolute(path.as_ref())
-            .map_err(|_| StoreError::NotAFile { path: path.as_ref().to_owned() })?;
+            .map_err(|_| StoreError::NoCurrentFolder { path: path.as_ref().to_owned() })?;
         match CaseIndex::opened(&path) {
             Ok(Some(index)) => return Ok(index),
             Err(error @ (StoreError::Locked { .. } | StoreError::Permission { .. })) => {

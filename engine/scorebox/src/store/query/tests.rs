@@ -31,6 +31,21 @@ fn two_runs() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
+#[test]
+fn a_row_whose_case_is_not_there_is_damage_and_not_left_out() {
+    for (lost, what) in [("cases", "case or its run"), ("scorers", "scorer")] {
+        let (folder, store) = two_runs();
+        let sql = format!(
+            "PRAGMA foreign_keys = OFF; DELETE FROM {lost} WHERE rowid = (SELECT max(rowid) FROM {lost})"
+        );
+        let other = rusqlite::Connection::open(folder.path().join("scores.db")).unwrap();
+        other.execute_batch(&sql).unwrap();
+        let read = store.scores(&of("two"), None, 100);
+        let Err(StoreError::Corrupt { what: found, .. }) = read else { panic!("{read:?}") };
+        assert_eq!(found, format!("a score row has no {what}"));
+    }
+}
+
 fn ids(store: &Store, filter: &ScoreFilter) -> Vec<String> {
     let scores = store.scores(filter, None, 100).unwrap();
     assert_eq!(store.score_count(filter).unwrap(), scores.len() as u64);
