@@ -113,8 +113,8 @@ fn must_be_built_from(
     }
 }
 
-/// Installs built components and their manifest; the manifest has what each component reports about itself. Components
-/// of the last build are replaced, even if they were compressed and now are not. Compressed components keep their
+/// Installs built components and their manifest; each component comes with what it reports about itself. Components of
+/// the last build are replaced, even if they were compressed and now are not. Compressed components keep their
 /// dictionary as long as most of them are the same, so that a change of one scorer changes one component's file.
 ///
 /// # Errors

@@ -2,8 +2,8 @@
 //! a component to describe itself.
 //!
 //! - `language`: the language of a folder or a file.
-//! - `compile`: runs that language's compiler, and makes a component from the result; `tool`: finds and runs a compiler;
-//!   `sdk`: the SDK files that it gets.
+//! - `compile`: runs that language's compiler, and makes a component from the result; `tool`: finds and runs a
+//!   compiler; `sdk`: the SDK files that it gets.
 //! - `module`: from a core module, whatever built it, to a component; `module_error`: why that is impossible.
 //!
 //! - `error`: why a scorer could not be built.

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 
 use super::package::Package;
 
-/// The variable that asks a program to run between cargo and rustc. Its value says where sources are.
+/// The variable that asks a program to run between cargo and rustc. Its value has the folders of the sources.
 const ASKED: &str = "SCOREBOX_RUSTC_WRAPPER";
 /// An argument that only cargo sees: because of it, cargo treats two crates with the same name in two folders as
 /// different, whatever their paths in their workspaces are.
@@ -119,7 +119,7 @@ pub fn become_rustc_if_asked() {
         (Ok(places), (Some(folder), Some(name), Some(version))) => {
             places.arguments(&Compiled { folder: Path::new(folder), name, version }, given)
         }
-        // Cargo asks rustc for its version and its targets.
+        // Cargo runs rustc without a crate, to ask about rustc itself.
         _ => given,
     };
     let mut command = Command::new(&rustc);

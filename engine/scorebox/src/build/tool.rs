@@ -90,7 +90,7 @@ impl Tool {
         command
     }
 
-    /// Runs a command of it.
+    /// Runs a command from [`in_folder`](Tool::in_folder).
     pub(super) fn run(&self, command: Command, output: ToolOutput) -> Result<(), BuildError> {
         let failed = |detail| BuildError::Compiler { name: self.name, detail };
         run(command, output, failed).map(drop)

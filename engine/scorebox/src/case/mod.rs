@@ -11,14 +11,14 @@
 //! - `source`: where bytes come from; `decode`, `gzip`: decompression; `lines`: splitting into lines; `reader`: all of
 //!   these together. `stop` ends it.
 //! - `follow`, `follow_position`: a file that grows, and where its reading continues.
-//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` points; `pointer`, `members`: how it
-//!   gets there; `unmatched_rules`: mappings that find nothing.
+//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` points; `pointer`, `members`: how
+//!   it gets there; `unmatched_rules`: mappings that find nothing.
 //! - `checks`, `depth`, `reasons`: what the values must be, and what they mean.
 //! - `row`: the position of a case that is a row of a table.
-//! - `record`: the case; `builder`: a case from single values; `case_pointer`: a value in it; `trace_context`: the trace
-//!   that it belongs to.
-//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and a quotation; `source_error`: what can be wrong
-//!   with a whole source.
+//! - `record`: the case; `builder`: a case from single values; `case_pointer`: a value in it; `trace_context`: the
+//!   trace that it belongs to.
+//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and a quotation; `source_error`: what can be
+//!   wrong with a whole source.
 //!
 //! The rules, in one place:
 //!
@@ -26,11 +26,11 @@
 //!   the same as no key.
 //! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and all unknown keys,
 //!   stay in the case ([`Case::other_json`]) and reach no scorer.
-//! - Values are checked to be JSON and otherwise unchanged: any number, and strings with escapes of lone surrogates, reach
-//!   the scorer as they are. Keys must be Unicode.
+//! - Values are checked to be JSON and otherwise unchanged: any number, and strings with escapes of lone surrogates,
+//!   reach the scorer as they are. Keys must be Unicode.
 //! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
-//! - A [`Mapping`] tells where else a key's value is; it wins over a key with that name, and if it points to nothing, the
-//!   key is absent.
+//! - A [`Mapping`] defines where else a key's value is; it wins over a key with that name, and if it points to nothing,
+//!   the key is absent.
 //! - Blank lines are skipped, up to a million in a row. A source with only blank lines is an error.
 //! - A bad line is a [`BadCase`], and reading continues with the next line; a [`SourceError`] ends the reading.
 

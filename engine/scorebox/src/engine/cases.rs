@@ -30,7 +30,7 @@ impl Cases {
     /// Reads from `reader`; messages call it `name`.
     ///
     /// # Errors
-    /// None today; the result is that of all sources.
+    /// None today; it returns a result like the other constructors.
     pub fn reader(
         name: impl Into<String>,
         reader: impl Read + Send + 'static,

@@ -20,8 +20,8 @@ pub(super) struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// Waits for a turn first, so that the budgets reserve only for calls that are about to be sent, and then until
-    /// there is room in all of them.
+    /// Waits for a turn first, so that the budgets count only calls that are about to be sent, and then until there is
+    /// room in all of them.
     ///
     /// # Errors
     /// A budget is spent, or `stop` is ordered.

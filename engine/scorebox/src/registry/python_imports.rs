@@ -78,7 +78,7 @@ fn module_before(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(is_blank);
     let start = text.trim_end_matches(|letter| letter == '.' || is_of_a_name(letter)).len();
     let (before, module) = text.split_at(start);
-    // `from.words import` is written without a blank.
+    // `from.words import` has no blank after `from`.
     if let Some(module) = module.strip_prefix("from").filter(|it| it.starts_with('.')) {
         return Some(module);
     }

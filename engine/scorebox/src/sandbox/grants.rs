@@ -14,7 +14,7 @@ struct Row {
     word: &'static str,
     /// The imports that need it: an interface's name without its version, or a package's with `/` at the end.
     imports: &'static [&'static str],
-    /// What it gives, in terms of a scorer's author.
+    /// What it gives, as a scorer's author would name it.
     gives: &'static str,
 }
 
@@ -72,7 +72,7 @@ impl Grant {
         self.row().word
     }
 
-    /// What it gives, in terms of a scorer's author.
+    /// What it gives, as a scorer's author would name it.
     pub const fn gives(self) -> &'static str {
         self.row().gives
     }

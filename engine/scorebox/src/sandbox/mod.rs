@@ -26,8 +26,8 @@
 //! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], which all scorers share.
 //! - `source`: an admitted component, what is known of it without its bytes, and its keys in the cache.
-//! - `load`: makes a [`LoadedScorer`] from it: compile, describe, configure, freeze; `loaded_scorer`: what is known of it
-//!   then.
+//! - `load`: makes a [`LoadedScorer`] from it: compile, describe, configure, freeze; `loaded_scorer`: what is known of
+//!   it then.
 //! - `split`: separates a component's code from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
 //! - `kept_code`: the most recently used code; `wanted_code`: code from there, from the cache, or compiled.

@@ -28,7 +28,7 @@ struct Renumbered<'r> {
     /// The number that is added to each index.
     types: u32,
     globals: u32,
-    /// For preview 1, which uses the module's memory.
+    /// The index of the module's memory, which preview 1 uses; `None` for the module itself.
     memory: Option<u32>,
 }
 

@@ -261,7 +261,7 @@ impl Outside {
         if !wrong.is_empty() {
             return Err(ModuleError::ExportTypes(wrong));
         }
-        // The function that frees a result takes that result.
+        // The function that frees a result takes the result's address.
         let frees = (vec![ValType::I32], Vec::new());
         for name in contract.exports.keys().chain(contract.summary.keys()) {
             let name = format!("cabi_post_{name}");

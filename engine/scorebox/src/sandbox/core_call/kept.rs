@@ -54,7 +54,7 @@ impl Room {
 /// The waiting instances of a scorer.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Most programs that run from a command line score once: instances are kept only from the second score on.
+    /// From a command line, most scorers score only once, so instances are kept only from the second score on.
     has_scored: AtomicBool,
     model: OnceLock<Model>,
     waiting: Mutex<Vec<CoreSandbox>>,
