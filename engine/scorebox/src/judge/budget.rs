@@ -29,7 +29,7 @@ struct Used {
     alike: Expected,
     /// The highest known cost of a call.
     dearest_usd: Option<f64>,
-    /// What failed attempts may have cost: for each call at most as much as the most expensive one.
+    /// What failed attempts may have cost: assumed to be as much for each call as the most expensive one so far.
     guessed_usd: f64,
     /// Whether a call had an unknown cost.
     is_cost_unknown: bool,

@@ -20,7 +20,8 @@ pub enum Status {
     Scored,
     /// The scorer does not apply to the case.
     NotApplicable,
-    /// The scorer skips the case: by sampling, by its nodes, or because the case itself is skipped.
+    /// The scorer skips the case: by sampling, by its nodes, by its condition, because its subject has no result, or
+    /// because the case itself is skipped.
     Skipped,
     /// There is no score, although there should be.
     Error,

@@ -120,8 +120,8 @@ impl RunRequest {
         RunRequest { jobs: jobs.max(1), ..self }
     }
 
-    /// How many scores may wait at the same time, for files or in a host call, in addition to those that compute; at
-    /// least 1. They hold sandboxes while they wait.
+    /// How many scores may wait at the same time, for files, for judges or in a host call, in addition to those that
+    /// compute; at least 1. Only those in a host call hold sandboxes while they wait.
     pub fn waiting(self, waiting: usize) -> RunRequest {
         RunRequest { waiting: waiting.max(1), ..self }
     }

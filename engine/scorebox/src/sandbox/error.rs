@@ -16,7 +16,7 @@ pub enum ErrorKind {
     InvalidComponent,
     /// It imports something that the user did not grant.
     MissingGrant,
-    /// `configure` refused the configuration.
+    /// The configuration is not valid: a check before, or the scorer's `configure`, refuses it.
     InvalidConfig,
     /// The scorer is a script that cannot be run, because of its syntax, an exception at its top level, or its exports.
     InvalidScript,

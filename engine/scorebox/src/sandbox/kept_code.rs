@@ -1,5 +1,4 @@
-//! Keeps the most recently used code for loads that want it again. It neither compiles nor reads code: see
-//! `wanted_code`.
+//! Keeps the code of recent loads for loads that want it again. It neither compiles nor reads code: see `wanted_code`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

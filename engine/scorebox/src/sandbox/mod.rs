@@ -30,7 +30,7 @@
 //!   it then.
 //! - `split`: separates a component's code from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
-//! - `kept_code`: the most recently used code; `wanted_code`: code from there, from the cache, or compiled.
+//! - `kept_code`: the code of recent loads; `wanted_code`: code from there, from the cache, or compiled.
 //! - `access`: reads an instance's state through functions that were added to its component.
 //! - `freeze`: makes the memory that `configure` left the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.

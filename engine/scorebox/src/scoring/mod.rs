@@ -39,8 +39,8 @@ use workers::{Worker, Workers};
 
 /// The most bytes of finished rows that wait to be taken.
 const ROOM_FOR_ROWS: usize = 8 << 20;
-/// The default for how many scores may wait at the same time: with the default memory limit they take half of the
-/// default budget.
+/// The default for how many scores may wait at the same time: even if all of them hold sandboxes, with the default
+/// memory limit they take half of the default budget.
 pub const DEFAULT_WAITING: usize = 32;
 
 /// How many scores are computed or wait at the same time.
