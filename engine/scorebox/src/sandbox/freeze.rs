@@ -1,4 +1,4 @@
-//! Makes the state that `configure` left the image that every score starts from: a data module if code is compiled
+//! Turns the state that `configure` left into the image that every score starts from: a data module if code is compiled
 //! separately from state, otherwise a new component. It knows nothing of files or caches.
 
 use tokio::sync::{AcquireError, SemaphorePermit};
@@ -73,7 +73,7 @@ async fn configure<'a>(
     Ok(Frozen::Image(Configured { guest, instance, turn }))
 }
 
-/// Calls `configure` once on code that is compiled already, and makes a data module of the state that it leaves.
+/// Calls `configure` once on code that is compiled already, and makes a data module from the state that it leaves.
 ///
 /// # Errors
 /// If `configure` refuses the configuration or exceeds a limit.

@@ -1,4 +1,4 @@
-//! Describes what is wrong with one value of a configuration or of a schema. Whose mistake it is is decided elsewhere.
+//! Describes what is wrong with one value of a configuration or of a schema. Who made the mistake is decided elsewhere.
 
 use scorebox_config_keys::nearest;
 use serde_json::Value;

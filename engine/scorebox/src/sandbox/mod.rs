@@ -32,7 +32,7 @@
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
 //! - `kept_code`: the code of recent loads; `wanted_code`: code from there, from the cache, or compiled.
 //! - `access`: reads an instance's state through functions that were added to its component.
-//! - `freeze`: makes the memory that `configure` left the image that every score starts from.
+//! - `freeze`: turns the memory that `configure` left into the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
 //! - `cache_folder`: the cache's folder: reads only what no one but the user can have written.
 //! - `state`: the host's state of one instance: memory limiter, log, clock.

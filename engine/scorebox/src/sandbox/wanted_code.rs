@@ -1,5 +1,5 @@
 //! Provides code: code that was kept, code from the cache, or newly compiled code, each once however many loads want
-//! it. What is kept on disk and how is decided in `cache`; what compiles is decided in `compile`.
+//! it. What is kept on disk, and how, is decided in `cache`; where it is compiled is decided in `compile`.
 
 use std::sync::{
     Arc,
