@@ -1,5 +1,6 @@
-//! What to do about an error, as data: every room's errors have it in this one shape. Has no words: a front end says it
-//! in its own, a command line with its options, a page with its buttons. What is a plain word is in `words`.
+//! What to do about an error, as data, in one shape for the errors of all rooms. It contains no text: each front end
+//! words it in its own way, a command line with its options, a page with its buttons. Types that are only a name are in
+//! `words`.
 
 mod words;
 
@@ -14,10 +15,10 @@ use crate::grant::Grant;
 
 /// An error that may come with advice.
 pub trait Advised: std::error::Error {
-    /// What to do about it; `None` if the message says it all.
+    /// What to do about it; `None` if the message is enough.
     fn advice(&self) -> Option<Advice>;
 
-    /// The message of each thing that is wrong, with what to do about it: one, unless several were found at once.
+    /// The message of each mistake, with what to do about it: one, unless several were found at once.
     fn each(&self) -> Vec<(String, Option<Advice>)> {
         vec![(self.to_string(), self.advice())]
     }
@@ -28,9 +29,9 @@ pub trait Advised: std::error::Error {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Advice {
-    /// Raise this limit, if that much is wanted.
+    /// Raise this limit, if that much is really needed.
     Raise(Limit),
-    /// Have the scorer give less, or raise one of these limits; empty if no limit raises the bound.
+    /// Make the scorer return less, or raise one of these limits; empty if no limit raises the bound.
     Shorten(Vec<Limit>),
     /// Lower one limit, or raise another.
     Lower {
@@ -43,58 +44,58 @@ pub enum Advice {
     Bound(Bound),
     /// Grant this to the scorer, if it is trusted with it.
     Grant(Grant),
-    /// A scorer may import nothing but the contract, and what these grants give.
+    /// A scorer may import only the contract, and what these grants allow.
     Importable(Vec<Grant>),
     /// One of these may have been meant, the closest first.
     DidYouMean(Vec<String>),
-    /// Take one of these names.
+    /// Choose one of these names.
     Choose {
-        /// Whose names they are.
+        /// The kind of thing that has these names.
         what: Thing,
         /// The names; empty if there is nothing to choose from.
         names: Vec<String>,
     },
-    /// List them, to find the right one.
+    /// List these things, to find the right one.
     List(Thing),
-    /// Name one.
+    /// Name a thing of this kind.
     Name(Thing),
     /// Name the files in this folder, instead of the folder.
     NameFilesIn(String),
     /// Name it once only.
     Once(Thing),
-    /// Check that it is the one that was meant.
+    /// Check that the thing is the intended one.
     Check(Thing),
-    /// Take another name.
+    /// Choose another name.
     Rename {
-        /// What the name is of.
+        /// The kind of thing that has the name.
         what: Thing,
-        /// The name that is taken.
+        /// The name that is in use.
         taken: String,
     },
     /// Write it like this.
     Write(Form),
-    /// Bring the data into another form first.
+    /// Convert the data first.
     Convert(Conversion),
-    /// Say where in a line this part of a case is.
+    /// State where in a line this part of a case is.
     Map {
         /// The part.
         part: String,
         /// The member of the line that it may be.
         member: Option<String>,
     },
-    /// Make a component first: the file is not one.
+    /// Make a component first: the file is not a component.
     MakeComponent(Material),
     /// Build the scorer again, in this way.
     Build(Build),
-    /// Have `main` begin with [`compile_if_asked`](crate::sandbox::compile_if_asked), or say where else to compile.
+    /// Begin `main` with [`compile_if_asked`](crate::sandbox::compile_if_asked), or configure another place to compile.
     PrepareCompiler,
-    /// Make the sandbox after the fork, in the process that scores, or start that process without one.
+    /// Make the sandbox after the fork, in the process that scores, or start that process without a fork.
     MakeSandboxAfterFork,
     /// Install a compiler for wasm32.
     InstallToolchain,
-    /// Add what runs scripts in Python.
+    /// Add the script engine that runs scripts in Python.
     AddScriptEngine,
-    /// Lock which component the published scorer is, after a look at it.
+    /// Lock the published scorer to a component, after a look at it.
     Lock {
         /// Its address, without `oci://`.
         address: String,
@@ -110,16 +111,16 @@ pub enum Advice {
     InstallCompiler(Compiler),
     /// Get the file again: it is damaged or cut off.
     FetchAgain {
-        /// Its name, if known.
+        /// Its name, if it is known.
         name: Option<String>,
-        /// How it is compressed (`gzip`, `zstd`), if that tool can show more.
+        /// How it is compressed (`gzip`, `zstd`), if that tool can report more.
         compression: Option<&'static str>,
     },
     /// Leave files of the workspace out.
     LeaveOut(LeaveOut),
     /// Do this about the database or its file.
     Database(Database),
-    /// Name the other files without this one: there is no case in it.
+    /// Name the other files without this one, which contains no case.
     NameOthers,
     /// Resume the run with all the cases that it began with, in the same order.
     SameCases,
@@ -127,7 +128,7 @@ pub enum Advice {
     WithoutErrors,
     /// Resume the run with the same scorers, configurations, limits, grants and judges, or begin another.
     SameScorers,
-    /// Have judges asked once, so that their answers are recorded.
+    /// Ask judges once, so that their answers are recorded.
     Record,
     /// Have judges asked once more: a recorded answer is taken again.
     AskAgain,
@@ -150,7 +151,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// One of each kind, so that a front end can test that it has words for all of them.
+    /// One value of each kind, so that a front end can test that it words all of them.
     pub fn one_of_each() -> Vec<Advice> {
         let name = || "NAME".to_owned();
         let mut all = vec![
@@ -218,7 +219,7 @@ impl Advice {
         Advice::did_you_mean(&crate::suggest::closest(wanted, names))
     }
 
-    /// `DidYouMean`, if there are names to be meant.
+    /// `DidYouMean`, if `names` is not empty.
     pub(crate) fn did_you_mean(names: &[impl ToString]) -> Option<Advice> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         (!names.is_empty()).then_some(Advice::DidYouMean(names))
@@ -230,7 +231,7 @@ impl Advice {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Bound {
-    /// What a component may be made of.
+    /// How many core instances, memories and tables a component may have.
     #[non_exhaustive]
     Shape {
         /// Core instances.
@@ -257,7 +258,7 @@ impl Bound {
     }
 }
 
-/// A form that data is to be brought into.
+/// A conversion of data into another form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -284,7 +285,7 @@ pub enum Conversion {
         /// The file.
         name: String,
     },
-    /// A compressed file that is to be followed, to the plain one that it is made of.
+    /// A compressed file that is to be followed, to the uncompressed one.
     Uncompressed {
         /// The file.
         name: String,

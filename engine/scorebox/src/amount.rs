@@ -1,9 +1,9 @@
-//! Counts, sizes, times and fuel as people read them: one form for a command line, for pages and for messages. Scores
-//! and rates are `verdict`'s; for programs, JSON has the numbers in full.
+//! Formats counts, sizes, times and fuel for people: the same form on a command line, on pages and in messages. Scores
+//! and rates are formatted by `verdict`; programs get the full numbers as JSON.
 
 use std::time::Duration;
 
-/// A whole number with a mark between thousands: `300,000`.
+/// A whole number with a separator between thousands: `300,000`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -16,12 +16,12 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A number of things: `1 case`, `300,000 cases`.
+/// A number with its noun: `1 case`, `300,000 cases`.
 pub fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
-/// How many of `number` things there are in a second, if all of them took `time`.
+/// How many of `number` things were done per second, if all of them took `time`.
 pub fn rate(number: u64, time: Duration) -> String {
     count((number as f64 / time.as_secs_f64().max(0.001)) as u64)
 }
@@ -41,7 +41,7 @@ pub fn duration(time: Duration) -> String {
     milliseconds(time.as_secs_f64() * 1000.0)
 }
 
-/// A time in milliseconds, as [`duration`]. A stored one may be any number.
+/// A time in milliseconds, in the form of [`duration`]. A stored one may be any number.
 pub fn milliseconds(ms: f64) -> String {
     const MILLION_MINUTES: f64 = 6e10;
     match ms {

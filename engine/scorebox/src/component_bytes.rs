@@ -1,5 +1,5 @@
-//! A component's bytes under their digest, which is computed once; of an embedded one they are uncompressed when
-//! something first asks for them. Looks into none.
+//! A component's bytes with their digest, which is computed once; embedded bytes are uncompressed on first use. It does
+//! not look into the bytes.
 
 use std::{
     borrow::Cow,
@@ -27,18 +27,18 @@ enum Held {
     Packed { packed: &'static dyn Packed, unpacked: OnceLock<Option<Vec<u8>>> },
 }
 
-/// What is embedded in another form.
+/// Embedded bytes in another form.
 pub(crate) trait Packed: Sync {
-    /// The bytes; `None` if they do not have the digest that they should have.
+    /// The bytes; `None` if they do not have the expected digest.
     fn unpacked(&self) -> Option<Vec<u8>>;
 }
 
-/// What is embedded is not the component that its digest names: this build of the program is broken.
+/// The embedded bytes are not the component that the digest names: this build of the program is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the component that is embedded as sha256:{digest} is damaged")]
 #[non_exhaustive]
 pub struct DamagedComponent {
-    /// What its digest should be.
+    /// The expected digest.
     pub digest: Digest,
 }
 
@@ -56,7 +56,7 @@ impl ComponentBytes {
         ComponentBytes(Arc::new(Inner { digest, length, held: Held::Here(bytes) }))
     }
 
-    /// What has this digest and this many bytes once it is unpacked.
+    /// Bytes that have this digest and length once they are unpacked.
     pub(crate) fn packed(
         packed: &'static dyn Packed,
         digest: Digest,
@@ -79,7 +79,7 @@ impl ComponentBytes {
     /// The bytes.
     ///
     /// # Errors
-    /// If they are embedded, and not what they should be.
+    /// If the bytes are embedded and do not have their digest.
     pub fn bytes(&self) -> Result<&[u8], DamagedComponent> {
         match &self.0.held {
             Held::Here(bytes) => Ok(bytes),

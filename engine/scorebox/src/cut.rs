@@ -1,6 +1,6 @@
-//! Text within a number of bytes. Makes nothing safe for a terminal.
+//! Cuts text to a number of bytes. It does not make text safe for a terminal.
 
-/// The text, or what of it fits in so many bytes, with a sign that it is cut.
+/// The text, or as much of it as fits into this many bytes, with a note that it is cut.
 pub(crate) fn cut(text: &str, max_bytes: usize) -> String {
     match text.len() <= max_bytes {
         true => text.to_owned(),

@@ -1,4 +1,5 @@
-//! SHA-256 digests of components, configurations and cases. Names bytes, and trusts none.
+//! SHA-256 digests of components, configurations and cases. A digest identifies bytes; whether they are trusted is
+//! decided elsewhere.
 
 use std::{fmt, io, str::FromStr};
 
@@ -15,8 +16,8 @@ impl Digest {
         Digest(Sha256::digest(bytes).into())
     }
 
-    /// The digest of several parts, each preceded by its length, so that no two different lists of
-    /// parts share one.
+    /// The digest of several parts, each preceded by its length, so that no two different lists of parts have the same
+    /// digest.
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -37,7 +38,7 @@ impl Digest {
     }
 }
 
-/// The digest of bytes that come one after the other: whatever is written to it counts. Writing never fails.
+/// The digest of bytes that are written one after the other. Writing never fails.
 #[derive(Clone, Debug, Default)]
 pub struct Digesting(Sha256);
 

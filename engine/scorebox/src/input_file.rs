@@ -1,5 +1,5 @@
-//! Files that a user names, read within a bound. What is neither a regular file nor a pipe is refused before
-//! anything of it is read: a device has no end. Knows no format.
+//! Reads files that a user names, up to a bound. Anything but a regular file or a pipe is refused before anything of it
+//! is read, because a device has no end. It knows no formats.
 
 use std::{
     fmt,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::advice::{Advice, Advised, Conversion, Form, Resource, Thing};
 
-/// Bytes of a case, or of a part of one, in a separate file: 64 MiB, as of a line. A receipt has
-/// the same bound.
+/// The most bytes of a case, or of a part of a case, in a separate file: 64 MiB, as for a line. A receipt has the same
+/// bound.
 pub const MAX_CASE_BYTES: u64 = 64 << 20;
-/// Bytes of a configuration or a suite that stands in a file: 16 MiB.
+/// The most bytes of a configuration or a suite in a file: 16 MiB.
 pub const MAX_CONFIGURATION_BYTES: u64 = 16 << 20;
 
 /// Why a file cannot be read. The message does not name the file: the caller does.
@@ -29,10 +29,10 @@ pub enum InputFileError {
     /// It is a device, a terminal or a socket.
     #[error("this is a device, not a file")]
     Device,
-    /// The user may not read it.
+    /// The user has no permission to read it.
     #[error("no permission to read it")]
     PermissionDenied,
-    /// It is larger than what is read.
+    /// It is larger than the bound.
     #[error("it has more than {} MiB, the most that is read here", max_bytes >> 20)]
     TooLarge {
         /// The most that is read, in bytes.
@@ -83,12 +83,12 @@ impl From<io::Error> for InputFileError {
     }
 }
 
-/// What can be read.
+/// A kind of file that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A regular file of so many bytes.
+    /// A regular file with this many bytes.
     Regular { bytes: u64 },
-    /// A pipe, with a name or of the shell: `<(…)`, `/dev/stdin`.
+    /// A pipe, with a name or made by the shell: `<(…)`, `/dev/stdin`.
     #[cfg_attr(not(unix), allow(dead_code))]
     Pipe,
 }
@@ -110,24 +110,23 @@ impl Kind {
     }
 }
 
-/// What is at `path`. Opens nothing: to open a pipe and close it again would break it off.
+/// The kind of the file at `path`. It does not open the file, because opening and closing a pipe would break it.
 pub(crate) fn kind(path: &Path) -> Result<Kind, InputFileError> {
     Kind::of(&fs::metadata(path)?)
 }
 
-/// Opens what is at `path`, if it can be read; if it is a pipe, waits for a writer.
+/// Opens the file at `path`, if it can be read; waits for a writer if it is a pipe.
 pub(crate) fn open(path: &Path) -> Result<(File, Kind), InputFileError> {
     let expected = kind(path)?;
     opened(path, expected, options(expected == Kind::Pipe))
 }
 
-/// As [`open`], but does not wait for the writer of a pipe: the reader must wait, because its reads do not.
+/// Like [`open`], but does not wait for the writer of a pipe: the reader must wait, because its reads do not block.
 pub(crate) fn open_without_waiting(path: &Path) -> Result<(File, Kind), InputFileError> {
     opened(path, kind(path)?, options(false))
 }
 
-/// Opens the regular file at `path`, for a file that no user named: whatever else is in its place is refused at once, a
-/// pipe too.
+/// Opens the regular file at `path`, for a file that no user named: anything else, even a pipe, is refused at once.
 ///
 /// # Errors
 /// If it is not a regular file, or cannot be read.
@@ -140,7 +139,7 @@ pub fn open_regular(path: &Path) -> Result<File, InputFileError> {
     }
 }
 
-/// The bytes of the regular file at `path`: see [`open_regular`].
+/// Reads the regular file at `path`: see [`open_regular`].
 ///
 /// # Errors
 /// If it is not a regular file, cannot be read, or has more than `max_bytes`.
@@ -163,7 +162,7 @@ fn opened(
     options: fs::OpenOptions,
 ) -> Result<(File, Kind), InputFileError> {
     let file = options.open(path)?;
-    // Something else may be there by now.
+    // The file may have been replaced since.
     let kind = Kind::of(&file.metadata()?)?;
     match matches!(expected, Kind::Pipe) == matches!(kind, Kind::Pipe) {
         true => Ok((file, kind)),
@@ -195,7 +194,7 @@ fn options(_waits: bool) -> fs::OpenOptions {
     options
 }
 
-/// The text of the file at `path`.
+/// Reads the text of the file at `path`.
 ///
 /// # Errors
 /// If it cannot be read, has more than `max_bytes`, or is not text.
@@ -204,7 +203,7 @@ pub fn read_text(path: &Path, max_bytes: u64) -> Result<String, InputFileError> 
     text_of(file, max_bytes)
 }
 
-/// The text that `reader` gives, to its end.
+/// Reads the text from `reader`, to its end.
 ///
 /// # Errors
 /// If it cannot be read, has more than `max_bytes`, or is not text.
@@ -212,7 +211,7 @@ pub fn text_of(reader: impl Read, max_bytes: u64) -> Result<String, InputFileErr
     utf8(bounded(reader, max_bytes)?)
 }
 
-/// These bytes as text.
+/// Converts bytes to text.
 pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, InputFileError> {
     String::from_utf8(bytes).map_err(|error| {
         if let Some(encoding) = Encoding::of(error.as_bytes()) {
@@ -229,22 +228,22 @@ pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, InputFileError> {
 pub enum Encoding {
     /// UTF-16 with a byte order mark.
     Utf16,
-    /// UTF-16 without one, the low byte first.
+    /// UTF-16 without a byte order mark, the low byte first.
     Utf16Le,
-    /// The same, the high byte first.
+    /// UTF-16 without a byte order mark, the high byte first.
     Utf16Be,
     /// UTF-32 with a byte order mark.
     Utf32,
-    /// UTF-32 without one, the low byte first.
+    /// UTF-32 without a byte order mark, the low byte first.
     Utf32Le,
-    /// The same, the high byte first.
+    /// UTF-32 without a byte order mark, the high byte first.
     Utf32Be,
 }
 
 impl Encoding {
-    /// That of a text that begins like this, unless it may be UTF-8: it has the encoding's byte order mark, with which
-    /// no text in UTF-8 begins, or its first characters are ASCII, as those of JSON and of scripts are, with zeros
-    /// between them.
+    /// The encoding of a text that begins like this, unless it may be UTF-8. The text either has the encoding's byte
+    /// order mark, with which no UTF-8 text begins, or its first characters are ASCII, as in JSON and scripts, with
+    /// zeros between them.
     pub fn of(beginning: &[u8]) -> Option<Encoding> {
         const LAST: u8 = 0x7f;
 
@@ -342,7 +341,7 @@ mod tests {
         let refused = |path: &Path| read_regular(path, 3).unwrap_err();
         assert!(matches!(refused(&path), InputFileError::TooLarge { max_bytes: 3 }));
         assert!(matches!(refused(folder.path()), InputFileError::Folder));
-        // No writer is waited for.
+        // This does not wait for a writer.
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
         assert_eq!(refused(&pipe).to_string(), "this is a pipe, not a file");
     }

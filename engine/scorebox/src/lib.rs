@@ -1,26 +1,27 @@
 //! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly component, and every
-//! single score gets a fresh, fuel-limited sandbox. This is the library; it never prints, never exits (but for
-//! [`sandbox::compile_if_asked`] and `build::become_rustc_if_asked`, in a process that was started to compile), and but
-//! for that and for [`build`], which runs cargo, never reads the environment. The binary of the same name does.
+//! single score gets a fresh, fuel-limited sandbox. This is the library; the binary of the same name is built on it.
+//! The library never prints. It never exits, except in a process that was started to compile
+//! ([`sandbox::compile_if_asked`] and `build::become_rustc_if_asked`). Apart from these and [`build`], which runs
+//! cargo, it never reads the environment.
 //!
-//! A program that embeds it begins with an [`engine::Engine`].
+//! A program that embeds the library starts with an [`engine::Engine`].
 //!
-//! # What repeats
+//! # What is reproducible
 //!
-//! The same component, configuration, limits and input give the same score, label, reason, meta,
-//! assertions and log: on every machine, with any number of workers, in every version of scorebox that
-//! speaks the same minor line of the contract. Fuel, peak memory and the text of crashes are the same
-//! within one version of wasmtime ([`sandbox::WASMTIME_VERSION`]). A time-out depends on the machine
-//! and does not repeat. [`verify`] computes stored scores again and compares.
+//! The same component, configuration, limits and input give the same score, label, reason, meta, assertions and log: on
+//! every machine, with any number of workers, in every version of scorebox that supports the same minor line of the
+//! contract. Fuel, peak memory and the text of crashes are the same within one version of wasmtime
+//! ([`sandbox::WASMTIME_VERSION`]). A time-out depends on the machine and is not reproducible. [`verify`] computes
+//! stored scores again and compares.
 //!
 //! # Features
 //!
 //! All are on by default. Without them, the library loads components from files and scores cases.
 //!
-//! - `builtins`: the built-in scorers are embedded. Without it,
+//! - `builtins`: embeds the built-in scorers. Without it,
 //!   [`Registry::with_builtins`](registry::Registry::with_builtins) has none.
-//! - `store`: runs that are stored in SQLite, and all that reads what is stored: [`run`], [`store`], [`verify`].
-//! - `build`: components are built from Rust crates, with the cargo that is installed: [`build`].
+//! - `store`: stores runs in SQLite, and reads what is stored: [`run`], [`store`], [`verify`].
+//! - `build`: builds components from Rust crates, with the installed cargo: [`build`].
 //!
 //! # Rooms
 //!
@@ -31,31 +32,30 @@
 //! - [`registry`]: from a scorer's name to a component's bytes.
 //! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
-//! - [`workspace`]: the files that a task left, for scorers that may look at them.
+//! - [`workspace`]: the files that a task left, for scorers that may read them.
 //! - [`judge`]: language models that scorers ask.
 //! - [`run`]: a suite over cases: read, score, write, and events for sinks.
 //! - [`engine`]: the rooms in one value, for programs that embed the library.
-//! - [`row`]: what a scorer says about a case, in the one shape that rows have.
+//! - [`row`]: a scorer's answer for a case, in the one shape that rows have.
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
-//! - [`stats`]: what many scores say together; pure functions.
-//! - [`verdict`]: whether a case passed, and a run; pure functions.
-//! - [`aggregate`]: both over stored scores.
+//! - [`stats`]: statistics over many scores; pure functions.
+//! - [`verdict`]: whether a case passed, and whether a run passed; pure functions.
+//! - [`aggregate`]: statistics and verdicts over stored scores.
 //! - [`reports`]: a stored run as a document for other programs.
 //! - [`build`]: from a Rust crate to a component.
-//! - [`advice`]: what to do about an error, as data that a front end says in its own words.
-//! - [`input_file`]: files that a user names, read within a bound.
-//! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made
-//!   visible.
-//! - [`component_bytes`]: a component's bytes under their digest.
-//! - [`amount`]: counts, sizes and times as people read them.
+//! - [`advice`]: what to do about an error, as data that a front end words.
+//! - [`input_file`]: files that a user names, read up to a bound.
+//! - [`terminal`]: characters that a reader does not see or that a terminal acts on, made visible.
+//! - [`component_bytes`]: a component's bytes with their digest.
+//! - [`amount`]: counts, sizes and times formatted for people.
 //! - [`now`]: the time as it is stored.
-//! - [`digest`]: the SHA-256 that names components, configurations and cases.
+//! - [`digest`]: the SHA-256 digests that identify components, configurations and cases.
 //!
 //! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is
-//! what a user can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `packing`
-//! is how components of a gallery are compressed, and `panic_message` what code of the embedding program said when it
-//! panicked.
+//! what a user can allow a scorer, `suggest` finds the closest existing name, `cut` shortens a text, `packing`
+//! compresses the components of a gallery, and `panic_message` is the message of a panic in the embedding program's
+//! code.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -1,4 +1,4 @@
-//! The time as it is stored. Measures nothing: a duration is taken from a clock that does not jump.
+//! The time as it is stored. It does not measure durations: those need a clock that does not jump.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,20 +1,20 @@
-//! How the components of a gallery are stored: compressed with zstd, against a dictionary of what they have in common.
-//! Chooses no dictionary, and knows no files; `build` does.
+//! Compresses the components of a gallery with zstd, against a dictionary of what they have in common. It does not
+//! choose the dictionary and reads no files; `build` does.
 
-/// How hard components are compressed: zstd's level for files that are written once.
+/// The compression level: zstd's level for files that are written once.
 #[cfg(feature = "build")]
 const COMPRESSION_LEVEL: i32 = 19;
 
 /// Compresses `bytes` against a dictionary, which may be empty.
 ///
 /// # Errors
-/// zstd's.
+/// An error of zstd.
 #[cfg(feature = "build")]
 pub(crate) fn pack(bytes: &[u8], dictionary: &[u8]) -> std::io::Result<Vec<u8>> {
     zstd::bulk::Compressor::with_dictionary(COMPRESSION_LEVEL, dictionary)?.compress(bytes)
 }
 
-/// What [`pack`] compressed against that dictionary; `None` if it is anything else, or is not `bytes` long.
+/// Unpacks what [`pack`] compressed against this dictionary; `None` if it is anything else, or is not `bytes` long.
 pub(crate) fn unpack(packed: &[u8], dictionary: &[u8], bytes: u64) -> Option<Vec<u8>> {
     let most = usize::try_from(bytes).ok()?;
     let mut decompressor = zstd::bulk::Decompressor::with_dictionary(dictionary).ok()?;

@@ -1,4 +1,4 @@
-//! What code of a program that embeds scorebox said when it panicked. Catches nothing.
+//! The message of a panic in code of the embedding program. It does not catch panics.
 
 use std::any::Any;
 

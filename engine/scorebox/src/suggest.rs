@@ -1,9 +1,9 @@
-//! The names closest to one that does not exist, for hints. Used by every room that looks names up.
+//! Finds the existing names closest to one that does not exist, for hints. Every room that looks names up uses it.
 
-/// How alike two names must be, 0 to 1 (Jaro-Winkler).
+/// The minimum similarity of two names, 0 to 1 (Jaro-Winkler).
 const ALIKE: f64 = 0.8;
 
-/// How much less alike than the closest a name may be: beside a typing error, others do not help.
+/// How much less similar than the closest name another may be: if one is clearly a typing error, others do not help.
 const BEHIND: f64 = 0.05;
 
 /// The most names that are suggested.
@@ -12,24 +12,24 @@ const MOST: usize = 3;
 /// The longest name, in bytes, that is compared; no existing name comes close to a longer one.
 const LONGEST: usize = 100;
 
-/// Up to three of `names` that are like `wanted`, the closest first.
+/// Up to three of `names` that are similar to `wanted`, the closest first.
 pub(crate) fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut closest = Closest::to(wanted);
     names.for_each(|name| closest.see(name));
     closest.names()
 }
 
-/// The names closest to one, of many that are seen one at a time; holds three of them.
+/// Finds the names closest to one among many that are seen one at a time; keeps only three of them.
 #[derive(Debug)]
 pub(crate) struct Closest {
-    /// In lower case; `None` if it is too long to be compared.
+    /// The wanted name in lower case; `None` if it is too long to be compared.
     wanted: Option<String>,
-    /// With how alike they are, the closest first.
+    /// The closest names so far with their similarity, the closest first.
     found: Vec<(f64, String)>,
 }
 
 impl Closest {
-    /// To this name.
+    /// Starts with the wanted name.
     pub(crate) fn to(wanted: &str) -> Closest {
         let wanted = (wanted.len() <= LONGEST).then(|| wanted.to_lowercase());
         Closest { wanted, found: Vec::new() }
@@ -56,7 +56,7 @@ impl Closest {
         }
     }
 
-    /// Those that were close enough.
+    /// The names that were close enough.
     pub(crate) fn names(self) -> Vec<String> {
         let least = self.found.first().map_or(0.0, |(closest, _)| closest - BEHIND);
         let near = self.found.into_iter().filter(|(similarity, _)| *similarity >= least);

@@ -1,9 +1,9 @@
-//! The characters of a text that a reader does not see, or that a terminal acts on, and the text with them made
-//! visible; JSON set over several lines. Which texts need that is for what shows them to say.
+//! Finds the characters of a text that a reader does not see or that a terminal acts on, and makes them visible; also
+//! formats JSON over several lines. The caller decides which texts need that.
 
 use std::borrow::Cow;
 
-/// Whether a terminal acts on it: control characters, and the marks of bidirectional text (Unicode TR 9).
+/// Whether a terminal acts on this character: control characters, and the marks of bidirectional text (Unicode TR 9).
 pub fn acts(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -12,13 +12,13 @@ pub fn acts(character: char) -> bool {
         )
 }
 
-/// The characters of a text, and of each whether a reader sees it as what it is. Not seen are those that a terminal
-/// acts on and those that are drawn as nothing, so that two texts look alike or one hides in another. What draws
-/// nothing and yet shapes what is seen is seen: what makes an emoji of several characters, and joiners between letters
-/// of scripts that need them.
+/// The characters of a text, each with whether a reader sees it. A reader does not see the characters that a terminal
+/// acts on, or those that are drawn as nothing, which can make two texts look alike or hide one text in another.
+/// Characters that draw nothing but change what is seen count as seen: those that combine several characters into an
+/// emoji, and joiners between letters of scripts that need them.
 pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     text.char_indices().map(move |(offset, character)| {
-        // Most characters of most texts, and texts may be large.
+        // Most characters of most texts are plain, and texts may be large.
         let is_plain = matches!(character, ' '..='~');
         let is_hidden = !is_plain
             && (acts(character)
@@ -27,18 +27,18 @@ pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// What a runner of CI takes for a command wherever it is in a line: the older form of GitHub's, and Azure's.
+/// What a CI runner takes for a command anywhere in a line: GitHub's older form, and Azure's.
 const ANYWHERE: [&str; 2] = ["##[", "##vso["];
 
-/// Whether one space may take its place in a line: white space, except for what looks like none and ends a line
-/// somewhere else.
+/// Whether one space can replace this character within a line: white space, except for characters that do not look like
+/// it and elsewhere end a line.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() && !matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Markup (XML or HTML) in which a runner of CI that has it in its log finds no command: GitHub's and Azure's read what
-/// begins a line with `::`, and `##[` and `##vso[` anywhere. Their first characters are references, so it is the same
-/// document.
+/// Markup (XML or HTML) that a CI runner can have in its log without finding a command in it. GitHub's and Azure's
+/// runners react to `::` at the beginning of a line, and to `##[` and `##vso[` anywhere. Their first characters become
+/// character references, so it is the same document.
 pub fn markup_without_commands(markup: &str) -> Cow<'_, str> {
     let begins = |line: &str| line.trim_start().starts_with("::");
     let mut shown = Cow::Borrowed(markup);
@@ -57,7 +57,7 @@ pub fn markup_without_commands(markup: &str) -> Cow<'_, str> {
     shown
 }
 
-/// The text with what is not seen as `\u{202e}`; line breaks and tabs stay.
+/// The text with unseen characters as `\u{202e}`; line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let stays = |(character, is_seen): (char, bool)| is_seen || matches!(character, '\n' | '\t');
     if characters(text).all(stays) {
@@ -73,18 +73,18 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// JSON with what is not seen as `\u202e`, and `\u0023#[` for what a runner of CI that has it in its log would take for
-/// a command: the same document.
+/// JSON with unseen characters as `\u202e`, and with `\u0023#[` for what a CI runner would take for a command in its
+/// log: the same document.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     json_with(json, |character| character == '\r')
 }
 
-/// As [`visible_json`], and in one line.
+/// Like [`visible_json`], and in one line.
 pub fn visible_json_line(json: &str) -> Cow<'_, str> {
     json_with(json, |character| matches!(character, '\r' | '\n' | '\t'))
 }
 
-/// Below U+0020, JSON has only white space between its tokens; `space` says which of that becomes a plain space.
+/// Below U+0020, JSON has only white space between its tokens; `space` selects which of it becomes a plain space.
 fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_escaped = |(character, is_seen): (char, bool)| !is_seen && character >= '\u{7f}';
     let mut json = Cow::Borrowed(json);
@@ -100,7 +100,7 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut visible = String::with_capacity(json.len() + 16);
     for (character, is_seen) in characters(&json) {
         if is_escaped((character, is_seen)) {
-            // JSON has them only in strings, and writes characters beyond the first plane as two units.
+            // JSON has these only in strings, and writes characters beyond the first plane as two units.
             for unit in character.encode_utf16(&mut [0; 2]) {
                 visible.push_str(&format!("\\u{unit:04x}"));
             }
@@ -111,13 +111,12 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// JSON over several lines, with the numbers and the keys that it has: none is rounded, and one that is there twice
-/// stays. In strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128
-/// levels, and if the lines would be many times as long as what they show: deep in a document, two bytes are a line of
-/// spaces.
+/// JSON over several lines, with the same numbers and keys: no number is rounded, and a key that occurs twice stays. In
+/// strings, escapes of characters that need none are resolved. `None` if it is not JSON, is nested in more than 128
+/// levels, or would become many times as long: deep in a document, two bytes become a line of spaces.
 pub fn indented_json(json: &str) -> Option<String> {
     const MAX_DEPTH: usize = 128;
-    /// Bytes that it may have beside those of the JSON: a few times as many, and some for a small one.
+    /// How many bytes may be added to those of the JSON: a few times as many, and some more for a small document.
     const TIMES: usize = 8;
     const FEW_BYTES: usize = 64 << 10;
     const MAX_BYTES: usize = 32 << 20;
@@ -160,7 +159,7 @@ pub fn indented_json(json: &str) -> Option<String> {
             ':' => set.push_str(": "),
             '"' => match serde_json::from_str::<String>(token) {
                 Ok(text) => set.push_str(&serde_json::to_string(&text).ok()?),
-                // Half of a pair of surrogates is JSON and no text.
+                // Half a surrogate pair is JSON, but not text.
                 Err(_) => set.push_str(token),
             },
             _ => set.push_str(token),
@@ -169,7 +168,7 @@ pub fn indented_json(json: &str) -> Option<String> {
     Some(set)
 }
 
-/// What JSON has between its tokens.
+/// The white space that JSON has between its tokens.
 const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Where the first token of valid JSON ends.
@@ -202,7 +201,7 @@ fn break_line(set: &mut String, depth: usize) {
 }
 
 /// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17),
-/// the three marks of interlinear annotations, and the separators of lines and paragraphs.
+/// the three marks of interlinear annotations, and the line and paragraph separators.
 fn is_ignorable(character: char) -> bool {
     matches!(
         character,
@@ -226,7 +225,7 @@ fn is_ignorable(character: char) -> bool {
     )
 }
 
-/// Whether an ignorable character behind `before` shapes what is seen. `rest` begins with it.
+/// Whether an ignorable character after `before` changes what is seen. `rest` begins with it.
 fn shapes(before: &str, character: char, rest: &str) -> bool {
     let last = |text: &str| text.chars().next_back();
     let next = rest.chars().nth(1);
@@ -259,13 +258,14 @@ const FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// Letters of scripts in which a joiner changes how its neighbours look: from Arabic to Myanmar, Khmer and Mongolian.
+/// Letters of scripts in which a joiner changes the shape of its neighbours: from Arabic to Myanmar, Khmer and
+/// Mongolian.
 fn is_joined(character: char) -> bool {
     matches!(character, '\u{620}'..='\u{109f}' | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{17d3}' | '\u{1820}'..='\u{18aa}')
 }
 
-/// What an emoji may begin with or be made of: the blocks of Unicode's `Extended_Pictographic` (emoji-data.txt), which
-/// have other symbols, too.
+/// The characters that can start or form an emoji: the blocks of Unicode's `Extended_Pictographic` (emoji-data.txt),
+/// which contain other symbols too.
 fn is_pictograph(character: char) -> bool {
     matches!(
         character,

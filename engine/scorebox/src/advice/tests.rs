@@ -1,5 +1,5 @@
-//! That all advice has its example, and that the library leaves words about options and commands to front ends:
-//! its sources are read for texts with such words in them.
+//! Tests that all advice has an example, and that the library leaves texts about options and commands to front ends: it
+//! searches the library's sources for such texts.
 
 use std::{
     collections::HashSet,
@@ -12,7 +12,7 @@ use super::*;
 
 #[test]
 fn there_is_one_of_each() {
-    // Fails to compile for a new variant, which then is missing in `one_of_each` too.
+    // This fails to compile for a new variant, which is then missing in `one_of_each` too.
     let variants = |advice: &Advice| match advice {
         Advice::Raise(_)
         | Advice::Shorten(_)
@@ -77,7 +77,7 @@ fn no_text_of_the_library_names_an_option_or_a_command() {
     let mut wrong = Vec::new();
     for file in sources(&folder) {
         let shown = file.strip_prefix(&folder).unwrap().display().to_string();
-        // Runs cargo and rustc, whose options these are.
+        // `build` runs cargo and rustc, and these are their options.
         let is_argument = |text: &str| shown.starts_with("build/") && text.starts_with("--");
         for text in literals(&fs::read_to_string(&file).unwrap()) {
             if !is_argument(&text) && names_a_front_end(&text) {
@@ -107,7 +107,7 @@ fn options_and_commands_are_found_in_texts_and_nowhere_else() {
     }
 }
 
-/// The library's files, except those of tests.
+/// The library's source files, except tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     const OF_TESTS: [&str; 3] = ["tests", "properties", "sample"];
     let mut found = Vec::new();
@@ -126,7 +126,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The text literals of a source, as they are written; a file's tests are its last item.
+/// The text literals of a source, as they are written; the tests are the last item of a file.
 fn literals(source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let code = code.split("#[cfg(test)]\n        mod tests").next().unwrap_or_default();
@@ -146,7 +146,7 @@ fn literals(source: &str) -> Vec<String> {
         } else if first == '\'' {
             character(rest)
         } else if first.is_alphanumeric() || first == '_' {
-            // A word as a whole, so that the `r` at its end begins no raw string.
+            // This takes a word as a whole, so that an `r` at its end does not begin a raw string.
             rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
         } else {
             first.len_utf8()
@@ -191,7 +191,7 @@ fn string(rest: &str) -> usize {
     end.map_or(rest.len(), |(at, _)| at + 2)
 }
 
-/// A character, or the quote of a lifetime.
+/// The length of a character literal, or of the quote of a lifetime.
 fn character(rest: &str) -> usize {
     let mut after = rest[1..].char_indices();
     match (after.next(), after.next()) {
@@ -203,9 +203,9 @@ fn character(rest: &str) -> usize {
     }
 }
 
-/// Whether a text has an option, a command of scorebox or of a shell, or a line of a suite file in it.
+/// Whether a text contains an option, a command of scorebox or of a shell, or a line of a suite file.
 fn names_a_front_end(text: &str) -> bool {
-    /// What the root of a run is a digest of begins with this name.
+    /// The input of a run's root digest begins with this name.
     const NAME_OF_THE_ROOT: &str = "scorebox run 1";
     const COMMANDS: [&str; 15] = [
         "build",

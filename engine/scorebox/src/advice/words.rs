@@ -1,9 +1,8 @@
-//! The plain words of advice: limits, things, forms and what else one of a list says. What is done with them is in
-//! `Advice`.
+//! The enums of advice that are only names: limits, things, forms and others. `Advice` defines what to do with them.
 
 use serde::Serialize;
 
-/// An enum of plain words, and a list of all of them.
+/// Defines an enum of names, with a list of all of them.
 macro_rules! listed {
     ($(#[$of_enum:meta])* $name:ident { $($(#[$of_word:meta])* $word:ident,)* }) => {
         $(#[$of_enum])*
@@ -13,7 +12,7 @@ macro_rules! listed {
         pub enum $name { $($(#[$of_word])* $word,)* }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[$name] = &[$($name::$word,)*];
         }
     };
@@ -22,29 +21,29 @@ macro_rules! listed {
 listed! {
     /// A limit that a user can set.
     Limit {
-        /// Fuel of one score.
+        /// The fuel of one score.
         Fuel,
-        /// Memory of one score.
+        /// The memory of one score.
         Memory,
-        /// Wall-clock time that one score computes.
+        /// The wall-clock time that one score may compute.
         Timeout,
-        /// Bytes of a reason.
+        /// The size of a reason.
         Reason,
-        /// Bytes of `meta`, and of a summary.
+        /// The size of `meta`, and of a summary.
         Meta,
-        /// Assertions of one score.
+        /// The number of assertions of one score.
         Assertions,
-        /// Bytes of log messages of one score.
+        /// The size of one score's log messages.
         Log,
-        /// Time of all compiling for one scorer.
+        /// The time for all compiling of one scorer.
         CompileTime,
-        /// Memory of all compiling for one scorer.
+        /// The memory for compiling one scorer.
         CompileMemory,
-        /// Memory of all sandboxes together.
+        /// The memory of all sandboxes together.
         MemoryBudget,
         /// What a run, a judge or a scorer may spend on questions.
         JudgeBudget,
-        /// Time that a judge, or all answers of one score, may take.
+        /// The time for a judge, or for all answers of one score.
         JudgeTimeout,
     }
 }
@@ -74,7 +73,7 @@ impl Resource {
 }
 
 impl Limit {
-    /// The limits on what a scorer gives.
+    /// The limits on a scorer's output.
     pub const OF_OUTPUT: [Limit; 4] = [Limit::Meta, Limit::Reason, Limit::Assertions, Limit::Log];
 }
 
@@ -95,11 +94,11 @@ listed! {
     Thing {
         /// A scorer of the registry.
         Scorer,
-        /// A scorer as a suite calls it.
+        /// A scorer under its name in a suite.
         ScorerOfSuite,
         /// The file of a component.
         Component,
-        /// A scorer's file, by what its name ends with: a component or a script.
+        /// A scorer's file, with the ending of a component or a script.
         ScorerFile,
         /// The folder of a scorer's crate.
         Crate,
@@ -109,7 +108,7 @@ listed! {
         File,
         /// A file or a pipe, and not a device.
         FileOrPipe,
-        /// The folder below which cases name theirs.
+        /// The folder below which cases name their folders.
         Workspaces,
         /// Standard input.
         StandardInput,
@@ -127,15 +126,15 @@ listed! {
         Recordings,
         /// The format of a file.
         Format,
-        /// Which labels of cases count as positive: words, or numbers.
+        /// Which labels of cases count as positive, given as words or numbers.
         PositiveLabels,
-        /// Which of labels that are words count as positive.
+        /// Which labels count as positive if labels are words.
         PositiveWords,
     }
 }
 
 listed! {
-    /// How something is to be written, if a message alone does not make it clear.
+    /// How to write something, if a message alone does not make it clear.
     Form {
         /// A case: a JSON object on its own line.
         Case,
@@ -145,7 +144,7 @@ listed! {
         CasesOnStandardInput,
         /// A case is one line, so the file must have line ends.
         LineEnds,
-        /// No deeper: what is nested deeper can be put into a string.
+        /// Less deeply nested: anything deeper can be put into a string.
         LessDeep,
         /// JSON has no NaN and no Infinity, but `null`.
         NullForNan,
@@ -171,25 +170,25 @@ listed! {
         LimitOverride,
         /// A JSON document of a scorer.
         ScorerJson,
-        /// A scorer keeps its score from exceeding 1 by rounding.
+        /// A scorer prevents its score from exceeding 1 through rounding.
         RoundedScore,
-        /// A scorer of points says that its scale is `points`.
+        /// A scorer of points declares the scale `points`.
         PointsScale,
-        /// A folder below the one of all workspaces.
+        /// A folder below the folder of all workspaces.
         WorkspaceFolder,
         /// A path: a relative one starts at the working directory.
         Path,
         /// A path in a suite file: a relative one starts at the folder of that file.
         PathInSuite,
-        /// A pattern of what to leave out of a workspace.
+        /// A pattern for files to omit from a workspace.
         ExcludePattern,
-        /// The id of a row that several machines may have: unique among all of them.
+        /// The id of a row that several machines may have: unique across all of them.
         RowId,
     }
 }
 
 listed! {
-    /// What a component can be made of.
+    /// What a component can be made from.
     Material {
         /// A scorer's crate.
         Crate,
@@ -199,11 +198,11 @@ listed! {
 }
 
 listed! {
-    /// How a scorer is to be built.
+    /// How to build a scorer.
     Build {
         /// Against the contract of this version of scorebox.
         AgainstContract,
-        /// With bindings that keep the contract's rules: its own, or what generated them, are wrong.
+        /// With bindings that follow the contract's rules: the scorer's own bindings, or their generator, are wrong.
         WithSoundBindings,
         /// With an SDK of this contract's version.
         WithThisVersion,
@@ -215,25 +214,25 @@ listed! {
         AsLibrary,
         /// With the SDK's macro that exports a scorer.
         WithExport,
-        /// With the contract's functions exported, as the SDKs of other languages do.
+        /// With the contract's functions as exports, as the SDKs of other languages do.
         WithExports,
-        /// Without functions of a system or of a page: a scorer has neither.
+        /// Without functions of a system or of a web page: a scorer has neither.
         WithoutSystem,
-        /// Without what wasm-bindgen needs: dependencies without the features that are for a browser.
+        /// Without wasm-bindgen's requirements: dependencies without their features for a browser.
         WithoutPage,
         /// With a smaller schema of its configuration.
         WithSmallSchema,
-        /// Not at all: it is a component.
+        /// Not at all: it is a component already.
         NotAgain,
     }
 }
 
 listed! {
-    /// What compiles a language.
+    /// The compiler of a language.
     Compiler {
         /// For C and C++.
         C,
-        /// For C and C++, where its folder is named.
+        /// For C and C++, if its folder is named.
         WasiSdk,
         /// For Zig.
         Zig,
@@ -245,7 +244,7 @@ listed! {
 }
 
 listed! {
-    /// Why files of a workspace are to be left out.
+    /// Why files should be omitted from a workspace.
     LeaveOut {
         /// They cannot be read.
         Unreadable,
@@ -269,7 +268,7 @@ listed! {
         LeaveFolder,
         /// Name a file, which is created if it does not exist.
         NameFile,
-        /// Remove what stands beside the database under the name of one of its files.
+        /// Remove what is beside the database under the name of one of its files.
         RemoveBeside,
         /// Name another path: nothing was changed in this file.
         AnotherPath,
@@ -285,11 +284,11 @@ listed! {
         CheckPermissions,
         /// Make it writable.
         MakeWritable,
-        /// Wait for the process that has it locked, or use another file.
+        /// Wait for the process that has locked it, or use another file.
         Wait,
         /// Wait for the process that writes the run, then remove it.
         WaitToRemove,
-        /// Wait for the process that writes the run; what it leaves can be resumed then.
+        /// Wait for the process that writes the run; then what it leaves can be resumed.
         WaitToResume,
         /// Verify the run that another process finished: nothing was written since.
         Verify,
@@ -305,7 +304,7 @@ listed! {
         Recover,
         /// Keep a copy and use a new file: another program changes this one, or it is damaged.
         Distrust,
-        /// Try again, and report it if it stays.
+        /// Try again, and report it if it persists.
         TryAgain,
     }
 }

@@ -1,4 +1,4 @@
-//! Runs cargo, without what the user set for native code. The caller decides what it does.
+//! Runs cargo, without the user's settings for native code. The caller decides what cargo does.
 
 use std::{env, process::Command};
 
@@ -7,11 +7,11 @@ use super::{
     tool::{self, ToolOutput},
 };
 
-/// The cargo that runs this process, else the one of the path.
+/// The cargo that runs this process, otherwise the one in the path.
 pub(super) fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What an outer cargo or the user set for native code is not meant for guests. CARGO_INCREMENTAL goes before what a
-    // profile says, and gives other bytes.
+    // Settings of an outer cargo or of the user for native code are not meant for guests. CARGO_INCREMENTAL overrides
+    // the profile, and gives different bytes.
     let variables = [
         "RUSTFLAGS",
         "CARGO_BUILD_TARGET",
@@ -25,7 +25,7 @@ pub(super) fn cargo() -> Command {
     cargo
 }
 
-/// Its standard output.
+/// Runs a command of cargo, and returns its standard output.
 pub(super) fn run(command: Command, output: ToolOutput) -> Result<Vec<u8>, BuildError> {
     tool::run(command, output, |detail| BuildError::Cargo { detail })
 }

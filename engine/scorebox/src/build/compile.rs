@@ -1,8 +1,8 @@
-//! Compiles a scorer with its language's own compiler and makes a component of it; what each compiler is told is in the
-//! files of `compile/`. Crates of Rust are built by `guest`, which knows cargo.
+//! Compiles a scorer with its language's own compiler and makes a component from it; the arguments of each compiler are
+//! in the files of `compile/`. Rust crates are built by `guest`, which knows cargo.
 //!
-//! Sources are compiled from inside their folder, with names relative to it, so that the bytes do not depend on where
-//! it is.
+//! Sources are compiled from inside their folder, with relative names, so that the bytes do not depend on the folder's
+//! path.
 
 mod assemblyscript;
 mod c;
@@ -16,27 +16,26 @@ use super::{
     tool::{Tool, ToolOutput},
 };
 
-/// Bytes of a guest's stack, as in Rust's: deep enough for recursion over nested JSON.
+/// The stack of a guest in bytes, as in Rust's: deep enough for recursion over nested JSON.
 const STACK_BYTES: u32 = 256 << 10;
 
-/// What a compiler is told.
+/// The input of a compiler.
 struct Job<'j> {
     source: &'j Source,
-    /// A folder that is gone afterwards, for what the compiler makes.
+    /// A temporary folder for the compiler's files.
     scratch: &'j Path,
     /// A folder with the language's SDK.
     sdk: &'j Path,
-    /// Where the module is to be.
+    /// Where to write the module.
     module: &'j Path,
     output: ToolOutput,
 }
 
-/// Compiles `source` and makes a component of the module. `announce` is given the compiler's own version before it
-/// runs.
+/// Compiles `source` and makes a component from the module. `announce` gets the compiler's own version before it runs.
 ///
 /// # Errors
-/// [`BuildError::NoTool`] or [`BuildError::OldTool`] if the compiler is not there or is too old,
-/// [`BuildError::Compiler`] if it fails, and [`BuildError::Module`] if what it made is not a scorer.
+/// [`BuildError::NoTool`] or [`BuildError::OldTool`] if the compiler is missing or too old, [`BuildError::Compiler`] if
+/// it fails, and [`BuildError::Module`] if the result is not a scorer.
 pub fn build_source(
     source: &Source,
     output: ToolOutput,

@@ -1,30 +1,30 @@
-//! What the components of a gallery have in common, chosen as the dictionary that all of them are compressed against.
-//! Stores nothing.
+//! Chooses the dictionary against which all components of a gallery are compressed, from what they have in common. It
+//! stores nothing.
 //!
-//! Components of one gallery share most of their code: the standard library's, the SDK's, that of a crate that
-//! several use. A dictionary is made of whole components, so that what is chosen is itself stored once: the
-//! ones that cover most bytes of the others for their size, as long as they save more than they take to
-//! uncompress. Two components are rather one that is built in two ways, with differences everywhere, which only
-//! the compression itself can weigh.
+//! Components of one gallery share most of their code: the standard library, the SDK, crates that several use. A
+//! dictionary consists of whole components, so that a chosen component is itself stored only once: those that cover the
+//! most bytes of the others for their size, as long as they save more than uncompressing them costs. Two components are
+//! more likely one scorer that is built in two ways, with differences everywhere, and only compressing them shows
+//! whether a dictionary helps.
 
 use std::{collections::HashMap, io};
 
 use crate::{digest::Digest, packing::pack};
 
-/// Bytes of a dictionary at most: it is uncompressed by every process that wants a component, in some milliseconds.
+/// The largest dictionary, in bytes: every process that wants a component uncompresses it, in a few milliseconds.
 const MAX_BYTES: usize = 4 << 20;
-/// Bytes of a chunk at least; on average it has [`BOUNDARY`] more.
+/// The smallest chunk, in bytes; on average it has [`BOUNDARY`] more.
 const LEAST_CHUNK_BYTES: usize = 8;
-/// One in so many places is a chunk's end. A power of two.
+/// One in this many positions is the end of a chunk. A power of two.
 const BOUNDARY: u32 = 32;
 
-/// The chunks of a component: a name and the length of each.
+/// The chunks of a component: the name and the length of each.
 type Chunks = HashMap<u64, usize>;
 
-/// The dictionary of these components; empty where they have too little in common.
+/// The dictionary for these components; empty if they have too little in common.
 ///
 /// # Errors
-/// zstd's.
+/// An error of zstd.
 pub(super) fn dictionary(components: &[&[u8]]) -> io::Result<Vec<u8>> {
     match components {
         [one, other] => of_two(one, other),
@@ -32,7 +32,7 @@ pub(super) fn dictionary(components: &[&[u8]]) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The first of two components, if the other one takes less than half as much room with it as without.
+/// The first of two components, if the other one takes less than half as much space with it as without.
 fn of_two(one: &[u8], other: &[u8]) -> io::Result<Vec<u8>> {
     let fits = one.len() <= MAX_BYTES;
     let saves = fits && 2 * pack(other, one)?.len() < pack(other, b"")?.len();
@@ -54,7 +54,7 @@ fn of_several(components: &[&[u8]]) -> Vec<u8> {
     chosen.iter().flat_map(|index| components[*index]).copied().collect()
 }
 
-/// The component that fits and covers most bytes of the others for its size; none where it covers fewer than it has.
+/// The component that fits and covers the most bytes of the others for its size; `None` if it covers fewer than it has.
 fn best(
     components: &[&[u8]],
     chunks: &[Chunks],
@@ -71,7 +71,7 @@ fn best(
             .sum::<usize>();
         (index, shared, bytes.len().max(1))
     });
-    // Products in place of quotients: exact, and so the same everywhere.
+    // Products instead of quotients are exact, and therefore the same everywhere.
     let best = covered.filter(|(_, shared, own)| shared > own).reduce(|best, next| {
         match next.1 as u128 * best.2 as u128 > best.1 as u128 * next.2 as u128 {
             true => next,
@@ -81,7 +81,7 @@ fn best(
     Some(best.0)
 }
 
-/// Cuts where the last 32 bytes say so, so that equal stretches are cut equally wherever they stand.
+/// Cuts where the last 32 bytes decide, so that equal ranges are cut equally wherever they are.
 fn chunks(bytes: &[u8]) -> Chunks {
     let mut chunks = Chunks::new();
     let gears: Vec<u32> = (0..=u8::MAX).map(|byte| name(&[byte]) as u32).collect();

@@ -13,15 +13,15 @@ pub enum BuildError {
     /// No compiler on this machine can build for wasm32.
     #[error("no Rust toolchain with a wasm32-unknown-unknown standard library was found")]
     NoToolchain,
-    /// The folder is not one of a crate.
+    /// The folder does not contain a crate.
     #[error("`{0}` has no Cargo.toml")]
     NotACrate(PathBuf),
-    /// The crates of a folder are in no workspace that locks what they depend on.
+    /// The crates of a folder do not belong to a workspace that locks their dependencies.
     #[error(
         "neither `{0}` nor a folder above it has a Cargo.lock: crates that are built together are in one workspace"
     )]
     NoLock(PathBuf),
-    /// The manifest is one of a workspace, and of no crate itself.
+    /// The manifest is a workspace's, and not a crate's.
     #[error("`{0}` has no [package]: it is not the manifest of a crate")]
     OnlyAWorkspace(PathBuf),
     /// The crate makes no `cdylib`.
@@ -30,9 +30,9 @@ pub enum BuildError {
     /// cargo, or a compiler that was found before, could not be started.
     #[error("cannot run `{program}`: {source}")]
     CannotRun {
-        /// What was to run.
+        /// The program.
         program: String,
-        /// Why it could not.
+        /// Why it could not be started.
         source: std::io::Error,
     },
     /// The crate does not build.
@@ -41,42 +41,42 @@ pub enum BuildError {
         /// Its output, if the user has not seen it.
         detail: Option<String>,
     },
-    /// cargo's answer is not what it should be.
+    /// cargo's answer is not as expected.
     #[error("cannot make sense of cargo's answer: {0}")]
     Metadata(String),
-    /// There is no folder and no file of this path.
+    /// There is no folder or file with this path.
     #[error("`{}` does not exist", .0.display())]
     NoSource(PathBuf),
-    /// It is a folder or a file of which no component is built.
+    /// No component is built from this folder or file.
     #[error("`{}` is not a scorer in a language that is known here", .0.display())]
     UnknownSource(PathBuf),
-    /// The folder has sources, and nothing says which comes first.
+    /// The folder has sources, and it is unclear which is the first.
     #[error("`{}` has several files that may be the scorer's first", .0.display())]
     SeveralRoots(PathBuf),
-    /// A compiler is not there.
+    /// A compiler is missing.
     #[error("no `{name}` was found")]
     NoTool {
-        /// What it is called.
+        /// Its name.
         name: &'static str,
-        /// For what it is installed.
+        /// What it is installed for.
         compiler: Compiler,
     },
     /// A compiler is too old.
     #[error("`{name}` is too old: it is {found}, and {least} is needed")]
     OldTool {
-        /// What it is called.
+        /// Its name.
         name: &'static str,
-        /// For what it is installed.
+        /// What it is installed for.
         compiler: Compiler,
-        /// What it says that it is.
+        /// The version that it reports.
         found: String,
-        /// The oldest version that will do.
+        /// The oldest version that is supported.
         least: String,
     },
     /// The sources do not compile.
     #[error("{name} failed{}", detail.as_ref().map(|text| format!(":\n{text}")).unwrap_or_default())]
     Compiler {
-        /// What it is called.
+        /// Its name.
         name: &'static str,
         /// Its output, if the user has not seen it.
         detail: Option<String>,
@@ -84,10 +84,10 @@ pub enum BuildError {
     /// The core module is not a scorer.
     #[error("the module cannot be made a component: {0}")]
     Module(#[from] ModuleError),
-    /// The module that came out is not a scorer.
+    /// The resulting module is not a scorer.
     #[error("the module cannot be made a component: {0}")]
     Component(String),
-    /// The crate is built for a browser: this is its name.
+    /// The crate with this name is built for a browser.
     #[error(
         "`{0}` cannot be a scorer: a crate that it depends on uses wasm-bindgen, which needs a browser"
     )]
@@ -99,12 +99,12 @@ pub enum BuildError {
     LargeSchema {
         /// The crate's name.
         name: String,
-        /// Bytes that it has.
+        /// Its size in bytes.
         bytes: usize,
-        /// Bytes that it may have.
+        /// The largest size in bytes.
         most: usize,
     },
-    /// The component that was built first, to describe itself, does not.
+    /// The component that was built first, to describe itself, cannot do so.
     #[error("`{name}` cannot say what it is: {message}")]
     Describe {
         /// The crate's name.
@@ -123,7 +123,7 @@ pub enum BuildError {
         /// What went wrong.
         source: std::io::Error,
     },
-    /// A manifest or lock file could not be understood.
+    /// A manifest or lock file is not valid.
     #[error("`{path}` is not as expected: {reason}")]
     Unexpected {
         /// The file.

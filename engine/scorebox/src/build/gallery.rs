@@ -1,5 +1,5 @@
-//! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
-//! `dist`, with a manifest. `guest-scorers/` is one. Embeds nothing; `registry` does.
+//! A gallery: a folder with a crate for each of several scorers, and their components in its folder `dist`, with a
+//! manifest. `guest-scorers/` is a gallery. It embeds nothing; `registry` does.
 
 use std::{fs, path::Path};
 
@@ -17,7 +17,7 @@ use super::{
 
 pub use super::manifest::{MANIFEST_VERSION, Manifest, ManifestDictionary, ManifestScorer};
 
-/// The names of the scorers of a gallery, sorted: its folders with a crate in them.
+/// The names of the scorers of a gallery, sorted: the folders in it that contain a crate.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -34,7 +34,7 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
 }
 
 /// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each. Components of the `last` build
-/// are kept where neither sources nor compiler have changed: the same ones give the same bytes.
+/// are kept if neither sources nor compiler have changed: the same ones give the same bytes.
 ///
 /// # Errors
 /// If one of them does not build, or its sources change while it is built.
@@ -66,7 +66,7 @@ pub fn build(
         .collect()
 }
 
-/// The component of the last build, if its sources are still the same and it is what the manifest lists.
+/// The component of the last build, if its sources are still the same and it is the one in the manifest.
 fn kept(gallery: &Path, last: &Manifest, name: &str) -> Result<Option<BuiltComponent>, BuildError> {
     let listed = last.scorers.iter().find(|scorer| scorer.name == name);
     let Some(scorer) = listed else { return Ok(None) };
@@ -85,14 +85,14 @@ fn kept(gallery: &Path, last: &Manifest, name: &str) -> Result<Option<BuiltCompo
     }))
 }
 
-/// What `build` makes of a scorer's sources, with their digest. A component of other sources than the
-/// manifest says would be taken for fresh.
+/// The component that `build` makes from a scorer's sources, with their digest. If the manifest recorded other sources,
+/// the component would wrongly count as up to date.
 fn of_unchanged_sources(
     gallery: &Path,
     name: &str,
     build: impl FnOnce() -> Result<BuiltComponent, BuildError>,
 ) -> Result<BuiltComponent, BuildError> {
-    // Which packages count is known only afterwards.
+    // Which packages count is known only after building.
     let all = Packages::default();
     let before = sources_digest(gallery, name, &all)?;
     let built = build()?;
@@ -113,13 +113,13 @@ fn must_be_built_from(
     }
 }
 
-/// Puts built components and their manifest in place; beside each component is what it says about itself.
-/// Components that were there are replaced, also where they were compressed and now are not. Compressed ones keep their
+/// Installs built components and their manifest; each component comes with what it reports about itself. Components of
+/// the last build are replaced, even if they were compressed and now are not. Compressed components keep their
 /// dictionary as long as most of them are the same, so that a change of one scorer changes one component's file.
 ///
 /// # Errors
-/// If a file cannot be written, the sources cannot be read, or they changed since a component was built;
-/// then nothing was written.
+/// If a file cannot be written, the sources cannot be read, or they have changed since a component was built; then
+/// nothing is written.
 pub fn install(
     gallery: &Path,
     toolchain: &Toolchain,
@@ -171,7 +171,7 @@ pub fn install(
     Ok(manifest)
 }
 
-/// Writes the dictionary of these components, unless that of the last build still serves.
+/// Writes the dictionary of these components, unless that of the last build is still suitable.
 fn install_dictionary(
     gallery: &Path,
     components: &[(BuiltComponent, ScorerInfo)],
@@ -212,7 +212,7 @@ fn remove(file: &Path) -> Result<(), BuildError> {
     }
 }
 
-/// How freshly built components differ from the committed ones: a sentence each.
+/// How freshly built components differ from the committed ones, in one sentence each.
 pub fn differences(manifest: &Manifest, components: &[BuiltComponent]) -> Vec<String> {
     let built = |name: &str| components.iter().find(|component| component.name == name);
     let committed = |name: &str| manifest.scorers.iter().any(|scorer| scorer.name == name);
@@ -320,7 +320,7 @@ mod tests {
         assert!(!Manifest::path(folder.path()).exists());
     }
 
-    /// A component of the gallery with these bytes, as it was just built.
+    /// A component of the gallery with these bytes, as if it was just built.
     fn with_bytes(name: &str, bytes: &[u8]) -> (BuiltComponent, ScorerInfo) {
         let built = BuiltComponent { name: name.to_owned(), bytes: bytes.to_vec(), ..component() };
         (BuiltComponent { sources: None, ..built }, info())

@@ -1,5 +1,5 @@
-//! Compiles one crate and makes a component of it. The bytes depend on the sources and the compiler,
-//! not on the machine: paths are remapped, and the environment is not passed on.
+//! Compiles one crate and makes a component from it. The bytes depend on the sources and the compiler, not on the
+//! machine: paths are remapped, and the environment is not passed on.
 
 use std::{
     env,
@@ -32,12 +32,12 @@ use super::{
     toolchain::TARGET,
 };
 
-/// Tells the SDK's `export!` what is built: empty, a component that only describes itself; else the
-/// schema of the configuration, which takes the place of the code that derives it.
+/// Passes to the SDK's `export!` what is built: if empty, a component that only describes itself; otherwise the schema
+/// of the configuration, which replaces the code that derives it.
 const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
-/// Bytes of a schema at most: Linux takes 128 KiB for a variable with its name, its equals sign and a zero.
+/// The largest schema, in bytes: Linux allows 128 KiB for a variable with its name, its equals sign and a zero.
 const MAX_SCHEMA_BYTES: usize = (128 << 10) - SCHEMA_VARIABLE.len() - 2;
-/// How the modules are called that wasm-bindgen imports functions from: those of a page.
+/// The prefix of the modules from which wasm-bindgen imports functions: those of a web page.
 const PAGE_MODULES: &str = "__wbindgen";
 
 /// A finished component.
@@ -48,13 +48,13 @@ pub struct BuiltComponent {
     pub name: String,
     /// The component.
     pub bytes: Vec<u8>,
-    /// The example that it carries, as JSON.
+    /// The example that it contains, as JSON.
     pub example: Option<String>,
-    /// What it says about itself, if it was asked to build it.
+    /// What it reports about itself, if it was asked during the build.
     pub info: Option<ScorerInfo>,
-    /// The packages that it was compiled from, if it is one of a gallery.
+    /// The packages that it was compiled from, if it belongs to a gallery.
     pub packages: Packages,
-    /// Digest of what it was built from, if it is one of a gallery.
+    /// The digest of its sources, if it belongs to a gallery.
     pub sources: Option<Digest>,
 }
 
@@ -64,25 +64,23 @@ impl BuiltComponent {
         BuiltComponent { name, bytes, example: None, info: None, packages, sources: None }
     }
 
-    /// The digest that names the component.
+    /// The digest that identifies the component.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.bytes)
     }
 }
 
-/// Asks a component what it is; the error is for the author.
+/// Asks a component to describe itself; the error is for the author.
 pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 
-/// Builds the crate in `folder`: where others are built too, if there is such a place and the crate depends on no other
-/// one of its workspace; else where cargo builds it.
+/// Builds the crate in `folder`: in the shared folder, if there is one and the crate depends on no other crate of its
+/// workspace; otherwise where cargo builds it.
 ///
-/// A crate that uses the SDK is built twice. First as a component that can only describe itself, to
-/// which `describe` puts the question; then with the answer's schema as a constant, so that nothing
-/// that derives a schema is in the component.
+/// A crate that uses the SDK is built twice: first as a component that can only describe itself, which `describe` asks;
+/// then with the resulting schema as a constant, so that the component contains no code that derives a schema.
 ///
 /// # Errors
-/// If there is no such crate, it does not build, what comes out is not a component, or it cannot
-/// describe itself.
+/// If there is no such crate, it does not build, the result is not a component, or it cannot describe itself.
 pub fn build_guest(
     folder: &Path,
     toolchain: &Toolchain,
@@ -143,14 +141,14 @@ fn append_custom_section(component: &mut Vec<u8>, name: &str, content: &[u8]) {
     component.extend_from_slice(&section);
 }
 
-/// Downloads what is missing, so that the folders to remap exist.
+/// Downloads missing packages, so that the folders to remap exist.
 fn fetch(manifest: &Path, output: ToolOutput) -> Result<(), BuildError> {
     let mut cargo = cargo();
     cargo.args(["fetch", "--quiet", "--manifest-path"]).arg(manifest);
     run(cargo, output).map(drop)
 }
 
-/// One of the two times that a crate is compiled.
+/// One of the two compilations of a crate.
 struct Step<'s> {
     profile: &'s str,
     schema: Option<&'s str>,
@@ -160,7 +158,7 @@ struct Step<'s> {
 }
 
 impl Step<'_> {
-    /// The module.
+    /// Compiles the crate, and returns the module.
     fn compile(&self, manifest: &Path, package: &Package) -> Result<Vec<u8>, BuildError> {
         let Step { profile, schema, toolchain, shared, output } = *self;
         let is_kept = profile == PROFILE;
@@ -199,7 +197,7 @@ impl Step<'_> {
             cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
         }
         if let StandardLibrary::FromSource { linker } = &toolchain.library {
-            // Building std is an unstable option of cargo; the sources belong to this very compiler.
+            // Building std is an unstable option of cargo; the sources belong to exactly this compiler.
             cargo
                 .args(["-Z", "build-std=std,panic_abort"])
                 .env("RUSTC_BOOTSTRAP", "1")
@@ -215,11 +213,11 @@ impl Step<'_> {
     }
 }
 
-/// The compiler's flags, separated as cargo wants them.
+/// The compiler's flags, with cargo's separator.
 ///
-/// Paths are remapped only in the component that is kept: what is wrong with a crate is wrong in the one that describes
-/// itself too, and its author wants to open the files that the compiler names. Where crates are built side by side, the
-/// flags are the same for all of them, or cargo would compile what they have in common again: the wrapper adds those of
+/// Paths are remapped only in the component that is kept: errors in a crate appear when building the one that describes
+/// itself too, and the author wants to open the files that the compiler names. In the shared folder, all crates have
+/// the same flags, because otherwise cargo would compile what they have in common again: the wrapper adds the flags for
 /// a crate's own folders.
 fn flags(
     package: &Package,
@@ -274,7 +272,7 @@ fn componentize(name: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
     })
 }
 
-/// Whether a module imports what wasm-bindgen gets from a page.
+/// Whether a module imports what wasm-bindgen gets from a web page.
 fn needs_a_page(module: &[u8]) -> bool {
     let sections = Parser::new(0).parse_all(module).filter_map(|section| match section {
         Ok(Payload::ImportSection(imports)) => Some(imports.into_imports()),
@@ -317,7 +315,7 @@ mod tests {
         assert_eq!(error.advice(), Some(Advice::Build(Build::WithSmallSchema)));
     }
 
-    /// The system's own word on the limit.
+    /// Tests the limit against the system.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_largest_schema_can_be_passed() {

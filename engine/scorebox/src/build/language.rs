@@ -1,4 +1,4 @@
-//! Which language a scorer is written in, from its folder or its file. Reads no source.
+//! The language in which a scorer is written, from its folder or its file. It reads no sources.
 
 use std::{
     ffi::OsStr,
@@ -16,7 +16,7 @@ pub enum Language {
     Rust,
     /// `*.c`.
     C,
-    /// `*.cpp`, `*.cc`, `*.cxx`, also beside C.
+    /// `*.cpp`, `*.cc`, `*.cxx`, optionally together with C.
     Cpp,
     /// `build.zig`, or one `*.zig`.
     Zig,
@@ -29,7 +29,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 7] = [
         Language::Rust,
         Language::C,
@@ -40,7 +40,7 @@ impl Language {
         Language::Module,
     ];
 
-    /// The file of a folder that says that it is written in this language.
+    /// The file in a folder that identifies this language.
     fn marker(self) -> Option<&'static str> {
         match self {
             Language::Rust => Some("Cargo.toml"),
@@ -81,22 +81,22 @@ impl fmt::Display for Language {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Source {
-    /// What it is written in.
+    /// Its language.
     pub language: Language,
-    /// The folder that its compiler runs in.
+    /// The folder in which its compiler runs.
     pub folder: PathBuf,
     /// The files to compile, as names in the folder, sorted; empty if the compiler finds them itself.
     pub files: Vec<PathBuf>,
-    /// What the scorer's file is called: the folder's name, or the stem of the file.
+    /// The name of the scorer's file: the folder's name, or the stem of the file.
     pub name: String,
 }
 
 impl Source {
-    /// Finds out what a folder or a file is.
+    /// Determines what a folder or a file contains.
     ///
     /// # Errors
-    /// [`BuildError::NoSource`] if there is nothing of this path; [`BuildError::UnknownSource`] if it is nothing that
-    /// is built; [`BuildError::SeveralRoots`] if it is not known which file comes first.
+    /// [`BuildError::NoSource`] if the path does not exist; [`BuildError::UnknownSource`] if it contains nothing to
+    /// build; [`BuildError::SeveralRoots`] if it is unclear which file comes first.
     pub fn find(path: &Path) -> Result<Source, BuildError> {
         match fs::metadata(path) {
             Err(_) => Err(BuildError::NoSource(path.to_owned())),
@@ -112,7 +112,7 @@ impl Source {
             Some(parent) if parent != Path::new("") => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // The file of a project stands for its folder.
+        // The file of a project refers to its folder.
         if let Some(language) =
             Language::ALL.into_iter().find(|it| it.marker().map(OsStr::new) == Some(name))
         {
@@ -147,7 +147,7 @@ impl Source {
         };
         let (zig, c, all_c) =
             (of(&[Language::Zig]), of(&[Language::C]), of(&[Language::C, Language::Cpp]));
-        // The SDK may stand beside the scorer.
+        // The SDK may be in the scorer's folder.
         let roots: Vec<PathBuf> =
             zig.into_iter().filter(|name| name != Path::new("scorebox.zig")).collect();
         match (roots.len(), all_c.len()) {
@@ -160,7 +160,7 @@ impl Source {
     }
 }
 
-/// The name of a folder, also of `.`.
+/// The name of a folder, even of `.`.
 fn name_of(folder: &Path) -> Result<String, BuildError> {
     let whole = fs::canonicalize(folder).map_err(BuildError::file(folder))?;
     let name = whole.file_name().unwrap_or(OsStr::new("scorer"));

@@ -1,6 +1,7 @@
-//! A linked module made smaller, without a change of what it computes: numbers in as few bytes as they need, functions
-//! of equal code kept once, calls that only lead to another call sent there at once, and without what frees a score.
-//! Leaves data as it is, and does not optimize inside a function; the compiler did. `functions` reads the module.
+//! Makes a linked module smaller without changing what it computes: numbers use as few bytes as possible, functions
+//! with equal code are kept once, calls of a function that only calls another one go there directly, and the code that
+//! frees a score is removed. It does not change data, and does not optimize inside a function; the compiler did.
+//! `functions` reads the module.
 
 mod functions;
 
@@ -20,16 +21,16 @@ use wasmparser::{
 use self::functions::Functions;
 use super::BuildError;
 
-/// How the export is named that frees the score after the engine has read it. The sandbox ends then, so that
-/// would be wasted work. (What `describe` and `configure` leave would be in every score's memory.)
+/// The name of the export that frees the score after the engine has read it. The sandbox ends then, so freeing would be
+/// wasted work. (What `describe` and `configure` leave would be in every score's memory.)
 const FREES_SCORE: [&str; 2] = ["cabi_post_scorebox:scorer/scoring@", "#score"];
 
 type Result<T> = std::result::Result<T, Error<Infallible>>;
 
-/// The module, smaller.
+/// The smaller module.
 ///
-/// Names of functions move with them; of equal functions, the first one's name stays. A backtrace lacks the
-/// functions that only called another one.
+/// Names of functions move with them; of equal functions, the first one's name stays. A backtrace lacks the functions
+/// that only called another one.
 pub(super) fn lean(module: &[u8]) -> std::result::Result<Vec<u8>, BuildError> {
     let smaller = || {
         let functions = Functions::read(module)?;
@@ -48,11 +49,11 @@ fn frees_score(export: &str) -> bool {
     export.starts_with(before) && export.ends_with(after)
 }
 
-/// What is called in place of each function, and in which functions nothing happens.
+/// Which function is called instead of each function, and which functions do nothing.
 struct Plan {
-    /// By index: the function itself, or one of a lower or higher index that stands for itself.
+    /// By index: the function itself, or another one, which is not replaced.
     instead: Vec<u32>,
-    /// Those that take nothing, return nothing and do nothing: a call of them is left out.
+    /// Functions without parameters, results and effects: calls of them are removed.
     idle: HashSet<u32>,
 }
 
@@ -66,7 +67,7 @@ impl Plan {
         self.instead[index as usize] == index
     }
 
-    /// Has `other` called in place of `index`; both stand for themselves.
+    /// Replaces calls of `index` with calls of `other`; neither was replaced before.
     fn replace(&mut self, index: u32, other: u32) {
         for each in &mut self.instead {
             if *each == index {
@@ -75,8 +76,8 @@ impl Plan {
         }
     }
 
-    /// Finds functions that do nothing or only call another one with what they were given. Returns whether
-    /// there was a new one.
+    /// Finds functions that do nothing, or only call another one with their own arguments. Returns whether it found a
+    /// new one.
     fn send_on(&mut self, functions: &Functions<'_>) -> Result<bool> {
         let mut found = false;
         for (index, kind, body) in functions.own() {
@@ -95,7 +96,7 @@ impl Plan {
                         let ends = matches!(reader.read()?, Operator::End);
                         break ends.then_some(called);
                     }
-                    // What takes nothing, and returns at once, has no result either, or is not valid.
+                    // A valid function without parameters that returns at once has no results either.
                     Operator::Return | Operator::End if count == 0 => {
                         found |= self.idle.insert(index);
                         break None;
@@ -111,7 +112,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// Finds functions of the same type and code. Returns whether there was a new one.
+    /// Finds functions with the same type and code. Returns whether it found a new one.
     fn merge(&mut self, functions: &Functions<'_>) -> Result<bool> {
         let mut first: HashMap<(u32, Vec<u8>), u32> = HashMap::new();
         let mut equal = Vec::new();
@@ -130,7 +131,7 @@ impl Plan {
         Ok(!equal.is_empty())
     }
 
-    /// A function's code, with a function's place for its index.
+    /// A function's code, with the functions' new places instead of their indices.
     fn encoded(&self, body: &FunctionBody<'_>, place: impl Fn(u32) -> u32) -> Result<Function> {
         let mut calls = Calls { plan: self, place };
         let mut function = calls.new_function_with_parsed_locals(body)?;
@@ -149,7 +150,7 @@ impl Plan {
     }
 }
 
-/// Writes code in which calls go where the plan says.
+/// Writes code with calls redirected according to the plan.
 struct Calls<'p, P> {
     plan: &'p Plan,
     place: P,
@@ -163,11 +164,11 @@ impl<P: Fn(u32) -> u32> Reencode for Calls<'_, P> {
     }
 }
 
-/// Writes a module of the functions that can still be called.
+/// Writes a module with the functions that can still be called.
 struct Kept {
     plan: Plan,
     imported: u32,
-    /// By old index: the new one, if the function is kept.
+    /// By old index: the new index, if the function is kept.
     places: Vec<Option<u32>>,
     /// The old index of the function whose code is read next.
     next: u32,
@@ -211,7 +212,7 @@ impl Reencode for Kept {
     type Error = Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32> {
-        // What is written is reachable, and what is reachable is kept.
+        // Only reachable functions are written, and all of these are kept.
         Ok(self.place(self.plan.instead[index as usize]).unwrap_or(u32::MAX))
     }
 
@@ -257,7 +258,7 @@ impl Reencode for Kept {
         names: &mut NameSection,
         section: Name<'_>,
     ) -> Result<()> {
-        // Others are not kept anyway.
+        // Other names are not kept anyway.
         if let Name::Function(all) = section {
             let mut kept = NameMap::new();
             for naming in all {
@@ -330,7 +331,7 @@ mod tests {
         all
     }
 
-    /// What the export `run` answers and logs.
+    /// What the export `run` returns and logs.
     fn run(module: &[u8], argument: i32) -> (i32, Vec<i32>) {
         let engine = Engine::default();
         let mut store = Store::new(&engine, Vec::new());
@@ -382,7 +383,7 @@ mod tests {
 
     #[test]
     fn numbers_take_as_few_bytes_as_they_need() {
-        // As a linker writes a call and a constant: with room for any number.
+        // A linker writes calls and constants like this: with room for any number.
         let code = b"\x0e\0\x10\x80\x80\x80\x80\0\x41\x87\x80\x80\x80\0\x0b";
         let mut module = b"\0asm\x01\0\0\0\x01\x08\x02\x60\0\0\x60\0\x01\x7f".to_vec();
         module.extend(b"\x02\x05\x01\0\0\0\0\x03\x02\x01\x01\x07\x05\x01\x01f\0\x01");

@@ -1,5 +1,5 @@
-//! The manifest of a gallery: which components there are, what each was built from and what it says about itself, and
-//! where their files are. Builds nothing.
+//! The manifest of a gallery: its components, what each was built from and what it reports about itself, and where
+//! their files are. It builds nothing.
 
 use std::{
     fs,
@@ -13,15 +13,15 @@ use crate::{contract::ScorerInfo, digest::Digest, packing::unpack};
 
 use super::{BuildError, Packages, whole_file::write_whole};
 
-/// What compressed components are compressed against, in the folder with them.
+/// The dictionary for compressed components, in the same folder.
 pub(super) const DICTIONARY_FILE: &str = "dictionary.zst";
 
 /// The version of the manifest's format.
 pub const MANIFEST_VERSION: u32 = 5;
-/// The oldest version that is read. It has no dictionary, and neither it nor version 4 has packages.
+/// The oldest version that can be read. It has no dictionary, and neither it nor version 4 has packages.
 const OLDEST_VERSION: u32 = 3;
 
-/// What a gallery's `dist/manifest.json` says.
+/// The content of a gallery's `dist/manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -30,10 +30,11 @@ pub struct Manifest {
     pub version: u32,
     /// The compiler and its standard library; equal ones give equal bytes.
     pub compiler: String,
-    /// Whether the components are compressed with zstd: `NAME.wasm.zst` in place of `NAME.wasm`.
+    /// Whether the components are compressed with zstd: `NAME.wasm.zst` instead of `NAME.wasm`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
-    /// What all compressed components are compressed against: `dictionary.zst`. `None` if they have nothing in common.
+    /// The dictionary against which all compressed components are compressed: `dictionary.zst`. `None` if they have
+    /// nothing in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<ManifestDictionary>,
     /// The scorers, sorted by name.
@@ -45,9 +46,9 @@ pub struct Manifest {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ManifestDictionary {
-    /// Bytes of it, uncompressed.
+    /// Its uncompressed size in bytes.
     pub bytes: u64,
-    /// Digest of it, uncompressed.
+    /// The digest of its uncompressed bytes.
     pub digest: Digest,
 }
 
@@ -56,26 +57,26 @@ pub struct ManifestDictionary {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ManifestScorer {
-    /// The scorer's name, and that of its file.
+    /// The scorer's name, and the name of its file.
     pub name: String,
-    /// Bytes of the component, uncompressed.
+    /// The uncompressed size of the component in bytes.
     pub bytes: u64,
-    /// Digest of the component, uncompressed.
+    /// The digest of the uncompressed component.
     pub digest: Digest,
-    /// Digest of what it was built from.
+    /// The digest of the sources from which it was built.
     pub sources: Digest,
-    /// The packages that count in that digest; none where all did that Cargo.lock names.
+    /// The packages that count in that digest; empty if all packages in Cargo.lock did.
     #[serde(default, skip_serializing_if = "Packages::is_empty")]
     pub packages: Packages,
-    /// What it says about itself.
+    /// What it reports about itself.
     pub info: ScorerInfo,
-    /// The example that it carries.
+    /// The example that it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Box<RawValue>>,
 }
 
 impl Manifest {
-    /// Where the manifest of a gallery is.
+    /// The path of a gallery's manifest.
     pub fn path(gallery: &Path) -> PathBuf {
         dist(gallery).join("manifest.json")
     }
@@ -96,7 +97,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Where the component of a scorer is.
+    /// The path of a scorer's component.
     pub fn component_path(&self, gallery: &Path, name: &str) -> PathBuf {
         dist(gallery).join(component_file(name, self.compressed))
     }
@@ -104,7 +105,7 @@ impl Manifest {
     /// The component of a scorer, uncompressed.
     ///
     /// # Errors
-    /// If it cannot be read, or is not the one that the manifest lists.
+    /// If it cannot be read, or is not the one in the manifest.
     pub fn component(&self, gallery: &Path, name: &str) -> Result<Vec<u8>, BuildError> {
         let path = self.component_path(gallery, name);
         let unexpected =
@@ -123,7 +124,7 @@ impl Manifest {
         }
     }
 
-    /// What the components are compressed against; empty where that is nothing.
+    /// The dictionary of the components; empty if there is none.
     pub(super) fn dictionary(&self, gallery: &Path) -> Result<Vec<u8>, BuildError> {
         let Some(ManifestDictionary { bytes, digest }) = self.dictionary else {
             return Ok(Vec::new());
@@ -151,7 +152,7 @@ pub(super) fn component_file(name: &str, compressed: bool) -> String {
     if compressed { format!("{name}.wasm.zst") } else { format!("{name}.wasm") }
 }
 
-/// The folder of what a gallery builds to.
+/// The folder with a gallery's components.
 pub(super) fn dist(gallery: &Path) -> PathBuf {
     gallery.join("dist")
 }

@@ -1,26 +1,26 @@
-//! From sources to a component: what `scorebox build` does. Runs compilers; runs no component itself, but lets its
-//! caller ask one what it is.
+//! From sources to a component: the work of `scorebox build`. It runs compilers, but no components; its caller can ask
+//! a component to describe itself.
 //!
-//! - `language`: which language a folder or a file is of.
-//! - `compile`: that language's compiler, run, and a component of what it makes; `tool`: finds and runs one; `sdk`:
-//!   what it is given.
-//! - `module`: from a core module, whatever made it, to a component; `module_error`: why not.
+//! - `language`: the language of a folder or a file.
+//! - `compile`: runs that language's compiler, and makes a component from the result; `tool`: finds and runs a
+//!   compiler; `sdk`: the SDK files that it gets.
+//! - `module`: from a core module, whatever built it, to a component; `module_error`: why that is impossible.
 //!
 //! - `error`: why a scorer could not be built.
 //!
-//! Rust has a way of its own:
+//! Rust is built differently:
 //!
-//! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
+//! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or reports what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
-//! - `guest`: compiles one crate and makes a component of it; `profile`: with which settings; `module_place`: where
+//! - `guest`: compiles one crate and makes a component from it; `profile`: with which settings; `module_place`: where
 //!   cargo puts it, and whether it is another crate's.
-//! - `shared`: the folder in which crates outside a gallery are compiled; `rustc_wrapper`: keeps their own folders out
-//!   of what is compiled.
-//! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as
+//! - `shared`: the folder in which crates outside a gallery are compiled; `rustc_wrapper`: keeps the paths of their
+//!   folders out of the result.
+//! - `lean`: makes the linker's output smaller; `names`: shortens the names of functions in it; `section`: sections as
 //!   bytes.
-//! - `sources`: the digest of all that a guest is built from.
-//! - `gallery`: a folder of scorers, and what they build to, with a `manifest`; `dictionary`: what they have in common;
-//!   `whole_file`: a file that is written whole or not at all.
+//! - `sources`: the digest of everything that a guest is built from.
+//! - `gallery`: a folder of scorers, and their components, with a `manifest`; `dictionary`: what the components have in
+//!   common; `whole_file`: a file that is written completely or not at all.
 
 mod cargo;
 mod compile;

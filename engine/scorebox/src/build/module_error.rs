@@ -1,17 +1,17 @@
-//! Why a component cannot be made of a core module, and what to do about it.
+//! Why no component can be made from a core module, and what to do about it.
 
 use crate::advice::{Advice, Advised, Build};
 
-/// Why a component cannot be made of a core module.
+/// Why no component can be made from a core module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// It has too many bytes.
+    /// It is too large.
     #[error("it has {bytes} bytes, more than {most}")]
     TooLarge {
-        /// How many it has.
+        /// Its size in bytes.
         bytes: usize,
-        /// The most that a module has.
+        /// The largest size in bytes.
         most: usize,
     },
     /// It is a component, not a core module.
@@ -20,16 +20,16 @@ pub enum ModuleError {
     /// It is not WebAssembly, or not valid.
     #[error("it is not a valid WebAssembly module: {0}")]
     Invalid(String),
-    /// It imports what no scorer has.
+    /// It imports something that scorers do not have.
     #[error("it imports {}, which a scorer does not have", listed(.0))]
     Imports(Vec<String>),
-    /// It imports a function that is there, with other parameters or results.
+    /// It imports an existing function, with other parameters or results.
     #[error("it imports {} with other parameters or results than it has here", listed(.0))]
     ImportTypes(Vec<String>),
-    /// It lacks what a scorer exports.
+    /// It lacks exports that a scorer needs.
     #[error("it does not export {}", listed(.0))]
     Missing(Vec<String>),
-    /// It exports a function that the contract has, with other parameters or results.
+    /// It exports a function of the contract, with other parameters or results.
     #[error("it exports {} with other parameters or results than the contract has", listed(.0))]
     ExportTypes(Vec<String>),
     /// It is built against another version of the contract.
@@ -37,7 +37,7 @@ pub enum ModuleError {
     OtherContract {
         /// The version that it is built against.
         found: String,
-        /// The version that scorers are built against here.
+        /// The version against which scorers are built here.
         expected: &'static str,
     },
 }
@@ -59,10 +59,10 @@ impl Advised for ModuleError {
 
 /// The most names that an error lists.
 const MAX_LISTED: usize = 8;
-/// The longest name that an error shows whole, in bytes.
+/// The longest name that an error shows completely, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// Names in backquotes, not too many.
+/// Lists names in backquotes, up to the limit.
 fn listed(names: &[String]) -> String {
     let shown = names.iter().take(MAX_LISTED).map(|name| {
         let end = name.floor_char_boundary(LONGEST_NAME);

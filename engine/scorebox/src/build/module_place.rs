@@ -1,7 +1,7 @@
-//! The file that cargo builds a crate's module to, and what was built there last. Compiles nothing.
+//! The file to which cargo builds a crate's module, and the record of what was built there last. It compiles nothing.
 //!
-//! All crates whose libraries have one name build to one file of a target folder, and so does one crate with another
-//! compiler or another Cargo.lock; but cargo remembers for each of them that its module is there, whichever is.
+//! All crates whose libraries have the same name build to the same file in a target folder, and so does one crate with
+//! another compiler or another Cargo.lock; but for each of them, cargo assumes that the file is its module.
 
 use std::{
     fs,
@@ -20,14 +20,14 @@ pub(super) struct ModulePlace {
 }
 
 impl ModulePlace {
-    /// The place in a target folder of the module that a profile makes of a package.
+    /// The place of the module that a profile makes from a package, in a target folder.
     pub(super) fn of(package: &Package, target_folder: &Path, profile: &str) -> ModulePlace {
         let folder = target_folder.join(TARGET).join(profile);
         ModulePlace { folder, file: format!("{}.wasm", package.library_file()) }
     }
 
-    /// Has cargo make the module again, unless what is here was made of `origin` too. It does so for a module that is
-    /// missing.
+    /// Makes cargo build the module again, unless the existing one was made from `origin` too. Cargo builds a module
+    /// that is missing.
     pub(super) fn claim(&self, origin: Digest) -> Result<(), BuildError> {
         let note = self.folder.join(format!("{}.origin", self.file));
         let origin = origin.to_string();
@@ -41,7 +41,7 @@ impl ModulePlace {
         fs::write(&note, origin).map_err(BuildError::file(&note))
     }
 
-    /// The module that cargo made.
+    /// Reads the module that cargo made.
     pub(super) fn read(&self) -> Result<Vec<u8>, BuildError> {
         let module = self.module();
         fs::read(&module).map_err(BuildError::file(&module))

@@ -1,6 +1,5 @@
-//! The names of functions in a module, which a trap's backtrace is made of, as a person reads them:
-//! demangled, and without what they are generic over. That halves their size. Nothing else of a
-//! module changes.
+//! Shortens the names of functions in a module, which a trap's backtrace shows, for a person: demangled, and without
+//! generic parameters. That halves their size. Nothing else in the module changes.
 
 use std::ops::Range;
 
@@ -11,10 +10,10 @@ use super::{
     section::{push_length, push_section},
 };
 
-/// The longest name that stays whole, in bytes: more than a line of a backtrace has.
+/// The longest name that stays complete, in bytes: more than a line of a backtrace has.
 const LONGEST: usize = 120;
 
-/// The module with short names of its functions, and with no other names.
+/// The module with short names of its functions, and without other names.
 pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
     let broken = |error: wasmparser::BinaryReaderError| BuildError::Component(error.to_string());
     let mut short = Vec::with_capacity(module.len());
@@ -49,13 +48,13 @@ pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
     Ok(short)
 }
 
-/// The parser names the range of some sections before it has seen their end.
+/// The bytes of a section; the parser reports the range of some sections before it has seen their end.
 fn bytes_of<'m>(module: &'m [u8], range: &Range<usize>) -> Result<&'m [u8], BuildError> {
     let beyond = || BuildError::Component("the module has a section beyond its end".to_owned());
     module.get(range.clone()).ok_or_else(beyond)
 }
 
-/// The content of a custom section `name` with names of functions only (subsection 1).
+/// The content of a custom section `name` that has only the names of functions (subsection 1).
 fn name_section(functions: &[(u32, String)]) -> Vec<u8> {
     let mut map = Vec::new();
     push_length(&mut map, functions.len());
@@ -82,11 +81,11 @@ fn readable(name: &str) -> String {
     readable
 }
 
-/// Without the lists of types that stand behind a name or `::`. A list that opens anything else stays:
-/// it says whose the function is (`<T as Trait>::f`).
+/// Removes the lists of types after a name or `::`. A list in any other place stays: it shows which type or trait the
+/// function belongs to (`<T as Trait>::f`).
 fn without_generics(name: &str) -> String {
     let mut kept = String::with_capacity(name.len());
-    // How deep inside lists that are left out.
+    // The depth inside lists that are removed.
     let mut depth = 0_usize;
     let mut before = None;
     for letter in name.chars() {
@@ -135,7 +134,7 @@ mod tests {
         wasmparser::validate(&short).unwrap();
         let text = String::from_utf8_lossy(&short);
         assert!(text.contains("mycrate::foo::bar") && !text.contains(long), "{text:?}");
-        // Names without a mangling stay.
+        // Unmangled names stay.
         assert_eq!(shorten(&short).unwrap(), short);
     }
 }

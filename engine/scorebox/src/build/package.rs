@@ -1,4 +1,4 @@
-//! What cargo knows about a crate: its library, its workspace, and what it depends on. Compiles nothing.
+//! What cargo knows about a crate: its library, its workspace, and its dependencies. It compiles nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,12 +16,12 @@ use super::{
     toolchain::TARGET,
 };
 
-/// The crate whose `export!` understands `scorebox build`.
+/// The crate whose `export!` supports `scorebox build`.
 const SDK: &str = "scorebox-sdk";
 
 /// What cargo knows about a crate.
 pub(super) struct Package {
-    /// What cargo tells it from all others by: its folder, its name and its version.
+    /// Cargo's unique id for it: its folder, its name and its version.
     id: String,
     /// Its Cargo.toml.
     manifest: PathBuf,
@@ -31,11 +31,11 @@ pub(super) struct Package {
     library: String,
     /// The folder of its workspace.
     pub(super) workspace: PathBuf,
-    /// Where cargo builds.
+    /// The folder in which cargo builds.
     pub(super) target_folder: PathBuf,
     /// The folders of path dependencies outside the workspace, with their crates' names.
     pub(super) outside: Vec<(String, PathBuf)>,
-    /// The names of all packages that it depends on, directly or through another one.
+    /// The names of all packages that it depends on, directly or indirectly.
     pub(super) dependencies: BTreeSet<String>,
     /// Whether it depends on no other crate of its workspace.
     pub(super) is_alone: bool,
@@ -76,7 +76,7 @@ struct Node {
 }
 
 impl Metadata {
-    /// Whether a package's folder is in that of the workspace.
+    /// Whether a package's folder is in the workspace's folder.
     fn is_in_workspace(&self, package: &MetadataPackage) -> bool {
         package.manifest_path.starts_with(&self.workspace_root)
     }
@@ -106,7 +106,7 @@ impl Metadata {
     }
 }
 
-/// Whether `folder` has a crate's Cargo.toml, as far as that shows without cargo and without a compiler.
+/// Checks whether `folder` has a crate's Cargo.toml, as far as this is possible without cargo and a compiler.
 ///
 /// # Errors
 /// [`BuildError::NotACrate`]; [`BuildError::OnlyAWorkspace`]; [`BuildError::Unexpected`] if it is not TOML.
@@ -134,19 +134,19 @@ impl Package {
         self.dependencies.contains(SDK)
     }
 
-    /// The name of its library in the names of files.
+    /// The name of its library in file names.
     pub(super) fn library_file(&self) -> String {
         self.library.replace('-', "_")
     }
 
-    /// Of what its module is made, except for its sources, which cargo looks at each time.
+    /// What its module is made from, except for its sources, which cargo checks each time.
     pub(super) fn identity(&self) -> Digest {
         let files = [
             self.manifest.clone(),
             self.workspace.join("Cargo.toml"),
             self.workspace.join("Cargo.lock"),
         ];
-        // One that cannot be read is cargo's to complain about.
+        // If one cannot be read, cargo reports it.
         let files = files.map(|file| fs::read(file).unwrap_or_default());
         let files = files.iter().map(Vec::as_slice);
         Digest::of_parts([self.id.as_bytes()].into_iter().chain(files))
@@ -189,7 +189,7 @@ impl Package {
     }
 }
 
-/// The packages that the crate of a Cargo.toml is compiled from, with the features that it turns on itself, and those
+/// The packages from which the crate of a Cargo.toml is compiled, with the features that it enables itself, and those
 /// that run while it is compiled.
 pub(super) fn compiled_packages(manifest: &Path) -> Result<Packages, BuildError> {
     let mut cargo = cargo();
@@ -200,7 +200,7 @@ pub(super) fn compiled_packages(manifest: &Path) -> Result<Packages, BuildError>
     Ok(packages_of_tree(&String::from_utf8_lossy(&run(cargo, ToolOutput::Captured)?)))
 }
 
-/// The packages in cargo's lines: `name vVERSION`, and behind that in brackets where it is from, unless from the usual
+/// The packages in cargo's lines: `name vVERSION`, followed by the origin in parentheses, unless that is the usual
 /// registry.
 fn packages_of_tree(tree: &str) -> Packages {
     let package = |line: &str| {

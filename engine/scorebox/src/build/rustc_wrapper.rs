@@ -1,6 +1,5 @@
-//! Stands between cargo and rustc when a crate outside a gallery is compiled: takes out of the compiler's arguments
-//! what depends on the folders that its sources are in. It is this program, started again by cargo; it compiles nothing
-//! itself.
+//! Runs between cargo and rustc when a crate outside a gallery is compiled: removes from the compiler's arguments what
+//! depends on the folders of its sources. It is this program, started again by cargo; it compiles nothing itself.
 
 use std::{
     env,
@@ -16,22 +15,22 @@ use crate::digest::Digest;
 
 use super::package::Package;
 
-/// The variable that asks a program to stand between cargo and rustc. Its value says where sources are.
+/// The variable that asks a program to run between cargo and rustc. Its value has the folders of the sources.
 const ASKED: &str = "SCOREBOX_RUSTC_WRAPPER";
-/// An argument that only cargo is to see: it takes two crates of one name in two folders for two, whatever their paths
-/// in their workspaces are.
+/// An argument that only cargo sees: because of it, cargo treats two crates with the same name in two folders as
+/// different, whatever their paths in their workspaces are.
 pub(super) const FOLDER_CFG: &str = "--cfg=scorebox_folder=";
 /// The exit code if rustc cannot be started.
 const NO_RUSTC: i32 = 101;
 
-/// Where the sources of a crate are that do not come from a registry.
+/// Where a crate's sources are that do not come from a registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places {
     /// The folder of its workspace.
     workspace: PathBuf,
     /// The folders of path dependencies outside the workspace, with their crates' names.
     outside: Vec<(String, PathBuf)>,
-    /// Whether paths in the component are to say nothing of these folders.
+    /// Whether to keep these folders out of the paths in the component.
     remaps: bool,
 }
 
@@ -40,7 +39,7 @@ impl Places {
         Places { workspace: package.workspace.clone(), outside: package.outside.clone(), remaps }
     }
 
-    /// Has cargo, about to run, start `program` in front of rustc.
+    /// Makes cargo, which is about to run, start `program` before rustc.
     pub(super) fn wrap(
         &self,
         cargo: &mut Command,
@@ -50,7 +49,7 @@ impl Places {
         Ok(())
     }
 
-    /// The arguments for rustc, of those that cargo gives for a crate.
+    /// The arguments for rustc, made from those that cargo passes for a crate.
     fn arguments(&self, of: &Compiled<'_>, given: Vec<OsString>) -> Vec<OsString> {
         let has_target = given.iter().any(|argument| argument == "--target");
         let mut arguments = Vec::with_capacity(given.len() + 2);
@@ -59,7 +58,7 @@ impl Places {
             if text.starts_with(FOLDER_CFG) {
                 continue;
             }
-            // cargo makes this number of the paths of what is outside the workspace, and symbols are made of it.
+            // Cargo computes this number from the paths of what is outside the workspace, and symbols contain it.
             if text.starts_with("metadata=") && !self.outside.is_empty() && self.has(of.folder) {
                 arguments.push(format!("metadata={}", of.number(has_target)).into());
                 continue;
@@ -81,14 +80,14 @@ impl Places {
         arguments
     }
 
-    /// Whether a crate's folder is one of these.
+    /// Whether a crate's folder is one of these folders.
     fn has(&self, folder: &Path) -> bool {
         folder.starts_with(&self.workspace)
             || self.outside.iter().any(|(_, outside)| folder == outside)
     }
 }
 
-/// The crate that is compiled, as cargo says in the compiler's environment.
+/// The crate that is compiled, from the compiler's environment, which cargo sets.
 struct Compiled<'c> {
     folder: &'c Path,
     name: &'c str,
@@ -96,7 +95,7 @@ struct Compiled<'c> {
 }
 
 impl Compiled<'_> {
-    /// What takes the place of cargo's number: the same in any folder.
+    /// The replacement for cargo's number: the same in any folder.
     fn number(&self, has_target: bool) -> String {
         let target: &[u8] = if has_target { b"target" } else { b"host" };
         let parts = [b"scorebox".as_slice(), self.name.as_bytes(), self.version.as_bytes(), target];
@@ -104,9 +103,9 @@ impl Compiled<'_> {
     }
 }
 
-/// Makes a program able to stand between cargo and rustc, which [`SharedBuilds`](super::SharedBuilds) needs: it must be
-/// one of the first things that `main` calls. Returns at once, except in the process that cargo has started in front of
-/// rustc: that one becomes rustc, or ends as it does.
+/// Makes a program able to run between cargo and rustc, which [`SharedBuilds`](super::SharedBuilds) needs: it must be
+/// one of the first calls in `main`. It returns at once, except in the process that cargo has started before rustc:
+/// that process becomes rustc, or exits as rustc does.
 pub fn become_rustc_if_asked() {
     let Some(asked) = env::var_os(ASKED) else { return };
     let mut words = env::args_os().skip(1);
@@ -120,7 +119,7 @@ pub fn become_rustc_if_asked() {
         (Ok(places), (Some(folder), Some(name), Some(version))) => {
             places.arguments(&Compiled { folder: Path::new(folder), name, version }, given)
         }
-        // cargo asks rustc what it is.
+        // Cargo runs rustc without a crate, to ask about rustc itself.
         _ => given,
     };
     let mut command = Command::new(&rustc);
@@ -130,13 +129,13 @@ pub fn become_rustc_if_asked() {
     process::exit(NO_RUSTC)
 }
 
-/// This process continues as `command`; why it does not, if it does not.
+/// Replaces this process with `command`; returns the error if that fails.
 #[cfg(unix)]
 fn become_this(mut command: Command) -> std::io::Error {
     std::os::unix::process::CommandExt::exec(&mut command)
 }
 
-/// Ends this process as `command` ends; why not, if it cannot be run.
+/// Exits as `command` does; returns the error if it cannot be run.
 #[cfg(not(unix))]
 fn become_this(mut command: Command) -> std::io::Error {
     match command.status() {

@@ -1,5 +1,5 @@
-//! The SDKs of languages whose compilers do not find them by themselves, as files that a build puts beside the sources.
-//! Rust's is a crate.
+//! The SDKs of languages whose compilers do not find them by themselves, as files that a build adds to the sources. The
+//! Rust SDK is a crate.
 
 use std::{fs, path::Path};
 
@@ -9,9 +9,9 @@ use super::{BuildError, Language};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SdkFile {
-    /// Its path from the folder of the scorer.
+    /// Its path relative to the scorer's folder.
     pub path: &'static str,
-    /// What is in it.
+    /// Its content.
     pub text: &'static str,
 }
 
@@ -26,7 +26,7 @@ const ASSEMBLYSCRIPT: SdkFile =
     SdkFile { path: "scorebox.ts", text: include_str!("../../sdk/assemblyscript/scorebox.ts") };
 
 impl Language {
-    /// The files of its SDK; none for a language whose compiler finds it, or that has none.
+    /// The files of its SDK; empty for a language whose compiler finds it, or that has no SDK.
     pub fn sdk(self) -> &'static [SdkFile] {
         match self {
             Language::C => &[C],

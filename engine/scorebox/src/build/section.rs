@@ -1,4 +1,4 @@
-//! Sections of WebAssembly as bytes. Knows no section.
+//! WebAssembly sections as bytes. It does not interpret sections.
 
 /// Adds a section.
 pub(super) fn push_section(module: &mut Vec<u8>, id: u8, content: &[u8]) {

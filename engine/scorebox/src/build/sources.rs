@@ -1,6 +1,6 @@
-//! The digest of all that a guest is built from: its crate, the crates of its workspace that it depends
-//! on, the contract, the locked versions of the packages that are compiled into it, and how the workspace has them
-//! compiled. Tests, examples and benches do not count. Does not build.
+//! The digest of everything that a guest is built from: its crate, the crates of its workspace that it depends on, the
+//! contract, the locked versions of the packages that are compiled into it, and the workspace's settings for compiling
+//! them. Tests, examples and benches do not count. It does not build.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,9 +18,9 @@ use super::{
     profile::{self, PROFILES},
 };
 
-/// What is in a crate's folder, but not in its component.
+/// Files and folders of a crate that are not in its component.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "tests.rs", "examples", "benches"];
-/// The tables of a Cargo.toml that name what a component is built from.
+/// The tables of a Cargo.toml with the dependencies of a component.
 const DEPENDENCIES: [&str; 2] = ["dependencies", "build-dependencies"];
 
 #[derive(Deserialize)]
@@ -40,15 +40,15 @@ struct Locked {
 
 /// The packages that a component is compiled from, each as `name version`.
 ///
-/// Cargo.lock says more than that: what a package needs with the features that any crate of the workspace turns on, on
-/// any machine. Cargo alone knows what is compiled, so it is asked when a component is built, and the manifest of the
-/// gallery keeps the answer, as one text.
+/// Cargo.lock contains more than that: it has what a package needs with the features that any crate of the workspace
+/// enables, on any machine. Only cargo knows what is compiled, so it is asked when a component is built, and the
+/// gallery's manifest keeps the answer, as one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Packages(BTreeSet<String>);
 
 impl Packages {
-    /// Whether none is known: then all count that Cargo.lock names.
+    /// Whether the packages are unknown: then all packages in Cargo.lock count.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -57,7 +57,7 @@ impl Packages {
         self.is_empty() || self.0.contains(&format!("{} {}", package.name, package.version))
     }
 
-    /// Whether a profile's settings for `spec` (`name`, `name@version`, `*`, an address) can be for one of them.
+    /// Whether a profile's settings for `spec` (`name`, `name@version`, `*`, an address) can apply to one of them.
     pub(super) fn may_have(&self, spec: &str) -> bool {
         let name = spec.split_once('@').map_or(spec, |(name, _)| name);
         let is_name =
@@ -86,11 +86,11 @@ impl From<Packages> for String {
 }
 
 /// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the nearest folder above
-/// with a Cargo.lock; crates and the contract count if they are part of that. Of what Cargo.lock names, the packages in
+/// with a Cargo.lock; crates and the contract count if they are part of it. Of the packages in Cargo.lock, those in
 /// `compiled` count: with the same manifests, they change only if the version of one of them does.
 ///
 /// # Errors
-/// If a file cannot be read; [`BuildError::NoLock`]; or Cargo.lock does not list the crate.
+/// If a file cannot be read; [`BuildError::NoLock`]; or if Cargo.lock does not list the crate.
 pub fn sources_digest(
     gallery: &Path,
     name: &str,
@@ -123,14 +123,14 @@ pub fn sources_digest(
     Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
-/// What the crates of one workspace that make up a guest say in their manifests.
+/// What is in the manifests of the crates of one workspace that make up a guest.
 #[derive(Default)]
 struct Sources {
     /// The crates' folders.
     folders: BTreeSet<PathBuf>,
     /// The lines of the workspace's manifest that they inherit.
     inherited: BTreeSet<String>,
-    /// The names of the packages that they depend on and that are not of the workspace.
+    /// The names of their dependencies outside the workspace.
     outside: BTreeSet<String>,
 }
 
@@ -148,7 +148,7 @@ impl Sources {
                 continue;
             }
             let manifest = manifest(&folder)?;
-            // Sources that stand in another crate's folder.
+            // The sources may be in another crate's folder.
             let library = manifest.get("lib").and_then(|library| library.get("path")?.as_str());
             if let Some(library) = library.and_then(|path| fs::canonicalize(folder.join(path)).ok())
                 && let Some(other) = library.ancestors().find(|it| it.join("Cargo.toml").is_file())
@@ -180,8 +180,8 @@ impl Sources {
     }
 }
 
-/// What is set for compiling a guest: what all guests are compiled with, and what the workspace's manifest sets in
-/// their profiles, for all packages and for those that are compiled. What is set for build scripts decides no byte.
+/// The settings for compiling a guest: those of all guests, and those of the workspace's manifest for their profiles,
+/// for all packages and for those that are compiled. Settings for build scripts do not affect the bytes.
 fn profile_settings(root: &Table, compiled: &Packages) -> Vec<String> {
     let profiles = root.get("profile").and_then(Value::as_table);
     let mut settings = profile::settings(|name| compiled.may_have(name));
@@ -201,7 +201,7 @@ fn profile_settings(root: &Table, compiled: &Packages) -> Vec<String> {
     settings
 }
 
-/// What a manifest depends on, on any target, with what it says about each.
+/// The dependencies in a manifest, for any target, with their values.
 fn dependencies(manifest: &Table) -> Vec<(String, Value)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -224,7 +224,7 @@ fn manifest(folder: &Path) -> Result<Table, BuildError> {
     })
 }
 
-/// All files below a folder that something is built from, sorted.
+/// All files below a folder from which something is built, sorted.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
@@ -244,7 +244,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(found)
 }
 
-/// `name version checksum` of these packages and of all that they depend on, sorted, if they are compiled.
+/// `name version checksum` of these packages and of all their dependencies, sorted, if they are compiled.
 fn locked(
     lock: &Path,
     names: &BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Runs the tools of other languages: which program it is, whether it is new enough, and what it says. Installs
+//! Runs the tools of other languages: which program it is, whether it is new enough, and its output. It installs
 //! nothing, and knows no language.
 
 use std::{
@@ -23,15 +23,15 @@ pub enum ToolOutput {
 
 /// A tool that a language needs.
 pub(super) struct Wanted {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'static str,
-    /// For whom it is installed.
+    /// What it is installed for.
     pub(super) compiler: Compiler,
-    /// The program and its first arguments; the first one that runs is taken.
+    /// The program and its first arguments; the first candidate that runs is used.
     pub(super) candidates: Vec<Vec<String>>,
-    /// What makes it print its version.
+    /// The argument that makes it print its version.
     pub(super) version: &'static str,
-    /// The oldest version that will do.
+    /// The oldest version that is supported.
     pub(super) least: Version,
 }
 
@@ -45,17 +45,17 @@ impl fmt::Display for Version {
     }
 }
 
-/// A tool that is there.
+/// A tool that was found.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
     name: &'static str,
     words: Vec<String>,
-    /// What it says that it is, in one line.
+    /// The version that it reports, in one line.
     pub(super) version: String,
 }
 
 impl Wanted {
-    /// The first of the candidates that runs.
+    /// The first candidate that runs.
     pub(super) fn find(self) -> Result<Tool, BuildError> {
         let Wanted { name, compiler, candidates, version, least } = self;
         let found = candidates.into_iter().find_map(|words| {
@@ -83,14 +83,14 @@ impl Wanted {
 }
 
 impl Tool {
-    /// A call of it in `folder`.
+    /// A command that runs it in `folder`.
     pub(super) fn in_folder(&self, folder: &Path) -> Command {
         let mut command = started(&self.words);
         command.current_dir(folder).stdin(Stdio::null());
         command
     }
 
-    /// Runs a call of it.
+    /// Runs a command from [`in_folder`](Tool::in_folder).
     pub(super) fn run(&self, command: Command, output: ToolOutput) -> Result<(), BuildError> {
         let failed = |detail| BuildError::Compiler { name: self.name, detail };
         run(command, output, failed).map(drop)
@@ -104,7 +104,7 @@ fn started(words: &[String]) -> Command {
     command
 }
 
-/// The first two numbers with a point between them.
+/// The first two numbers with a dot between them.
 fn version_in(text: &str) -> Option<Version> {
     let numbers = |word: &str| {
         let mut parts = word.split(|other: char| !other.is_ascii_digit());
@@ -116,7 +116,8 @@ fn version_in(text: &str) -> Option<Version> {
     })
 }
 
-/// The standard output of a command. `failed` makes the error of its standard error, if the user has not seen it.
+/// Runs a command and returns its standard output. `failed` makes the error from its standard error, if the user has
+/// not seen that.
 pub(super) fn run(
     mut command: Command,
     output: ToolOutput,

@@ -1,5 +1,4 @@
-//! Finds a Rust compiler with a standard library for wasm32, or says what to install. Installs
-//! nothing.
+//! Finds a Rust compiler with a standard library for wasm32, or reports what to install. It installs nothing.
 
 use std::{
     env,
@@ -18,11 +17,11 @@ pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 pub struct Toolchain {
     /// The compiler.
     pub rustc: PathBuf,
-    /// What it calls itself: `rustc 1.96.0 (…)`.
+    /// The version that it reports: `rustc 1.96.0 (…)`.
     pub version: String,
     /// Its standard library for wasm32.
     pub library: StandardLibrary,
-    /// The folder that it is installed in.
+    /// The folder in which it is installed.
     pub sysroot: PathBuf,
 }
 
@@ -32,7 +31,7 @@ pub struct Toolchain {
 pub enum StandardLibrary {
     /// It is installed.
     Installed,
-    /// Its sources are, and a linker: cargo builds it along with the guest.
+    /// Its sources are installed, and a linker: cargo builds it together with the guest.
     FromSource {
         /// The linker.
         linker: PathBuf,
@@ -40,7 +39,7 @@ pub enum StandardLibrary {
 }
 
 impl Toolchain {
-    /// The first usable compiler of: `$RUSTC`, the `rustc` of the path, `/usr/bin/rustc`.
+    /// The first usable compiler among `$RUSTC`, the `rustc` in the path, and `/usr/bin/rustc`.
     ///
     /// # Errors
     /// [`BuildError::NoToolchain`].
@@ -87,7 +86,7 @@ fn has_core(libraries: &Path) -> bool {
     files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
 }
 
-/// rustc's own linker, else the newest `wasm-ld` of the path.
+/// rustc's own linker, otherwise the newest `wasm-ld` in the path.
 fn linker(sysroot: &Path) -> Option<PathBuf> {
     let own = std::fs::read_dir(sysroot.join("lib/rustlib"))
         .into_iter()
@@ -106,7 +105,7 @@ fn linker(sysroot: &Path) -> Option<PathBuf> {
     })
 }
 
-/// `wasm-ld` and `wasm-ld-N` in a folder, each with its N (plain: the highest).
+/// `wasm-ld` and `wasm-ld-N` in a folder, each with its N (the highest for plain `wasm-ld`).
 fn wasm_linkers(folder: &Path) -> Vec<(u32, PathBuf)> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     files

@@ -1,4 +1,5 @@
-//! A file that has its name when it is complete, in place of one that has the name. Knows nothing of what is in it.
+//! Writes a file that gets its name only when it is complete, and replaces a file with that name. It does not interpret
+//! the content.
 
 use std::{
     io::{self, Write as _},
@@ -7,7 +8,7 @@ use std::{
 
 use super::BuildError;
 
-/// Writes all of the file, or none of it.
+/// Writes the file completely, or not at all.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
     try_to(path, bytes).map_err(BuildError::file(path))
 }
@@ -16,7 +17,7 @@ fn try_to(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".scorebox-");
-    // As a file that is created by its name: what others may do with it is for the user's mask to say.
+    // The permissions are those of a newly created file: the user's mask decides what others may do with it.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut beside = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;

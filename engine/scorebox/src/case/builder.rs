@@ -1,5 +1,5 @@
-//! Puts a case together from single values, for library users and the command line. Writes the line that they are, and
-//! notes where each of them is in it instead of reading it again; the rules are those of a line that was read.
+//! Builds a case from single values, for library users and the command line. It writes the line with these values and
+//! notes where each of them is, instead of reading the line again; the rules are those of a line that was read.
 
 use crate::advice::{Advice, Form};
 
@@ -21,7 +21,7 @@ pub struct CaseBuilder {
 }
 
 impl Case {
-    /// Puts a case together from its values.
+    /// Builds a case from its values.
     pub fn builder() -> CaseBuilder {
         CaseBuilder::default()
     }
@@ -41,17 +41,17 @@ impl CaseBuilder {
         self.json(key, serde_json::Value::from(text).to_string())
     }
 
-    /// Sets the case's place among all cases, from 0; 0 if it is not set.
+    /// Sets the case's index among all cases, from 0; the default is 0.
     #[must_use]
     pub fn ordinal(self, ordinal: u64) -> CaseBuilder {
         CaseBuilder { ordinal, ..self }
     }
 
-    /// The case.
+    /// Builds the case.
     ///
     /// # Errors
-    /// A value is not one JSON document, or the values make no case, as in [`Case::parse`]; the
-    /// source is named `<case>`, and there is no line.
+    /// A value is not one JSON document, or the values are not a valid case, as in [`Case::parse`]; the source is named
+    /// `<case>`, and there is no line.
     pub fn build(self) -> Result<Case, BadCase> {
         let location = Location::new("<case>", 0);
         let given = Key::ALL.into_iter().zip(&self.values);

@@ -1,4 +1,4 @@
-//! A JSON Pointer into a case: which of its values a scorer is given as its output. Reads no suite and runs no scorer.
+//! A JSON Pointer into a case: the value that a scorer gets as its output. It reads no suite and runs no scorer.
 
 use std::{fmt, str::FromStr};
 
@@ -8,20 +8,21 @@ use super::{
 use crate::{contract::Field, suggest::closest};
 
 /// A JSON Pointer (RFC 6901) whose first part is the output, or another part of a case that scorers can read, in any of
-/// its spellings: `/output/summary`, `/trace/0/content`, `/expected`. So may be a count in `/usage`.
+/// its spellings: `/output/summary`, `/trace/0/content`, `/expected`. A count in `/usage` may have any of its spellings
+/// too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CasePointer {
     key: Key,
     pointer: Pointer,
-    /// The same with the other spellings of a count in the usage, the strongest first.
+    /// The same pointer with the other spellings of a count in the usage, the strongest first.
     otherwise: Vec<Pointer>,
 }
 
-/// Why a text is no [`CasePointer`].
+/// Why a text is not a [`CasePointer`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadCasePointer {
-    /// It is no JSON Pointer.
+    /// It is not a JSON Pointer.
     #[error("`{0}` is not a JSON Pointer, such as `/output/summary`: {1}")]
     NotAPointer(String, &'static str),
     /// It begins with something else.
@@ -30,7 +31,7 @@ pub enum BadCasePointer {
     NotAPart {
         /// The pointer.
         pointer: String,
-        /// The beginnings that were probably meant, the best first.
+        /// The closest valid beginnings, the best first.
         closest: Vec<String>,
     },
 }
@@ -41,7 +42,7 @@ impl CasePointer {
         self.pointer.as_str()
     }
 
-    /// Whether the part that it begins with is a text, in which it finds nothing.
+    /// Whether the part at its beginning is a text, in which it cannot find anything.
     pub fn begins_with_text(&self, case: &Case) -> bool {
         let value = match self.key {
             Key::Output => case.output(),
@@ -50,10 +51,10 @@ impl CasePointer {
         self.pointer.tokens().len() > 1 && value.trim_start().starts_with('"')
     }
 
-    /// The value there, as the JSON that was read; `None` if the case has none.
+    /// The value there, as the JSON that was read; `None` if the case does not have it.
     ///
     /// # Errors
-    /// An object on the way has a key twice.
+    /// An object on the way has the same key twice.
     pub fn find<'c>(&self, case: &'c Case) -> Result<Option<&'c str>, BadCaseReason> {
         let value = match self.key {
             Key::Output => Some(case.output()),
@@ -96,7 +97,7 @@ impl fmt::Display for CasePointer {
     }
 }
 
-/// The pointer with the other spellings of the count that it names, if it goes into the usage.
+/// The pointer with the other spellings of the count at its end, if it points into the usage.
 fn otherwise(key: Key, pointer: &Pointer) -> Vec<Pointer> {
     let Some(count) = pointer.tokens().get(1).filter(|_| key == Key::Usage) else {
         return Vec::new();
@@ -105,7 +106,8 @@ fn otherwise(key: Key, pointer: &Pointer) -> Vec<Pointer> {
     others.map(|spelling| pointer.with_second(spelling)).collect()
 }
 
-/// What a pointer can begin with. The latency is a number that is stored as one, and not as it was written.
+/// The parts that a pointer can begin with. The latency is excluded, because it is stored as a number, and not as it
+/// was written.
 fn parts() -> impl Iterator<Item = Key> {
     let fields = Field::ALL.into_iter().filter(|field| *field != Field::Latency).map(Key::from);
     std::iter::once(Key::Output).chain(fields)
@@ -158,7 +160,7 @@ mod tests {
             ("/usage/inputTokens", r#"{"input_tokens": 5}"#, Some("5")),
             ("/usage/prompt_tokens", r#"{"inputTokens": 5}"#, Some("5")),
             ("/usage/costUsd", r#"{"cost_usd": 0.5}"#, Some("0.5")),
-            // What is written as the pointer says it comes first, and then the strongest spelling.
+            // The spelling in the pointer comes first, and then the strongest spelling.
             ("/usage/promptTokens", r#"{"input_tokens": 5, "promptTokens": 6}"#, Some("6")),
             ("/usage/inputTokens", r#"{"prompt_tokens": 6, "input_tokens": 5}"#, Some("5")),
             ("/usage/inputTokens", r#"{"output_tokens": 5}"#, None),

@@ -1,5 +1,4 @@
-//! Checks the values that are not passed on as JSON: ids, counts, latency and usage. If they
-//! are in a line is found in `line`.
+//! Checks the values that are not passed on as JSON: ids, counts, latency and usage. `line` finds them in a line.
 
 use super::{
     fault::Fault,
@@ -60,7 +59,7 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
         workspace: get(Key::Workspace).map(|raw| workspace(line, raw)).transpose()?,
         iteration: repeat(Key::Iteration)?,
         attempt: repeat(Key::Attempt)?,
-        // Who failed did not choose to be left out.
+        // A failed case was not skipped on purpose.
         skip: skip.filter(|_| error.is_none()),
         error,
         latency_ms: get(Key::LatencyMs)
@@ -70,7 +69,7 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
     })
 }
 
-/// The id that `raw` is: a string's content, an integer's digits.
+/// The id in `raw`: a string's content, or an integer's digits.
 fn id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     let text = if digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -82,14 +81,14 @@ fn id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
         .ok_or_else(|| Fault::field(line, raw, Key::Id.name(), EXPECTED_ID))
 }
 
-/// The node id that `raw` is.
+/// The node id in `raw`.
 fn node_id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
     string(raw)
         .filter(|text| is_id(text))
         .ok_or_else(|| Fault::field(line, raw, Key::NodeId.name(), EXPECTED_NODE_ID))
 }
 
-/// The folder's name that `raw` is.
+/// The folder's name in `raw`.
 fn workspace(line: &str, raw: &str) -> Result<Box<str>, Fault> {
     let is_name = |name: &str| {
         (1..=MAX_FOLDER_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
@@ -99,7 +98,7 @@ fn workspace(line: &str, raw: &str) -> Result<Box<str>, Fault> {
         .ok_or_else(|| Fault::field(line, raw, Key::Workspace.name(), EXPECTED_WORKSPACE))
 }
 
-/// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged.
+/// Why the case is skipped, empty if no reason is given; `None` if it is not skipped.
 fn skip(line: &str, raw: &str) -> Result<Option<Box<str>>, Fault> {
     match raw {
         "true" => Ok(Some("".into())),
@@ -116,13 +115,13 @@ fn is_id(text: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
-/// The number that the JSON value `raw` is, if it is written as a whole number from 0 to 2^64 - 1.
+/// The number in the JSON value `raw`, if it is written as a whole number from 0 to 2^64 - 1.
 fn integer(raw: &str) -> Option<u64> {
     raw.parse().ok()
 }
 
-/// The number that `raw` is. JSON's numbers are a part of Rust's, which rounds correctly; what
-/// Rust also reads (`inf`) does not start with a digit.
+/// The number in `raw`. Rust reads all of JSON's numbers and rounds them correctly; other forms that Rust reads (`inf`)
+/// do not start with a digit.
 fn amount(line: &str, raw: &str, key: &'static str) -> Result<f64, Fault> {
     let number = raw.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let parsed = if number { raw.parse().ok() } else { None };
@@ -152,13 +151,13 @@ const COUNTERS: [Counter; 4] = [
     Counter { name: "usage.costUsd", spellings: &["costUsd", "cost_usd", "costUSD"] },
 ];
 
-/// The spellings of the counter of a usage that this is one of, the strongest first; none if it is no counter's.
+/// The spellings of the counter in a usage that has this spelling, the strongest first; empty if no counter has it.
 pub(super) fn spellings_of_counter(spelling: &str) -> &'static [&'static str] {
     let counter = COUNTERS.iter().find(|counter| counter.spellings.contains(&spelling));
     counter.map_or(&[], |counter| counter.spellings)
 }
 
-/// The usage that `raw` is. Keys that no one knows are ignored.
+/// The usage in `raw`. Unknown keys are ignored.
 fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
     if !raw.starts_with('{') {
         return Err(Fault::field(line, raw, Key::Usage.name(), "an object"));
@@ -172,7 +171,7 @@ fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
     })
 }
 
-/// The usage that a JSON text is; `None` if it is not a valid one.
+/// The usage in a JSON text; `None` if it is not valid.
 #[cfg(feature = "store")]
 pub(crate) fn usage_of(json: &str) -> Option<Usage> {
     usage(json, json).ok()
@@ -192,14 +191,14 @@ fn counters<'t>(line: &str, raw: &'t str) -> Result<[Option<&'t str>; 4], Fault>
         Ok(())
     })
     .map_err(|stopped| match stopped {
-        // It is JSON, and yet one of its keys is not Unicode.
+        // It is JSON, but one of its keys is not Unicode.
         Stopped::Json(error) => Fault::json(raw, &error).within(line, raw),
         Stopped::Caller(fault) => fault,
     })?;
     Ok(ranked.map(|values| values.into_iter().flatten().find(|value| *value != "null")))
 }
 
-/// The count of tokens that `raw` is.
+/// The count of tokens in `raw`.
 fn tokens(line: &str, raw: Option<&str>, counter: &Counter) -> Result<Option<u64>, Fault> {
     raw.map(|raw| {
         integer(raw).ok_or_else(|| Fault::field(line, raw, counter.name, EXPECTED_TOKENS))

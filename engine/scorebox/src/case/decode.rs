@@ -1,5 +1,5 @@
-//! Finds out from a stream's first bytes how it is compressed, and decompresses it. Trusts no file name, and
-//! knows nothing of lines.
+//! Detects from a stream's first bytes how it is compressed, and decompresses it. It trusts no file name, and knows
+//! nothing of lines.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -12,12 +12,12 @@ use crate::input_file::Encoding;
 /// How much is read from a source at a time, in bytes.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// How many first bytes show the format of a source.
+/// How many bytes at the beginning of a source show its format.
 const MAGIC_BYTES: usize = 6;
 
-/// A stream that knows how much of it is in memory.
+/// A stream that knows which part of it is in memory.
 pub(super) trait Buffered: BufRead + Send {
-    /// What can be had without reading.
+    /// The bytes that are available without reading.
     fn buffered(&self) -> &[u8];
 }
 
@@ -35,23 +35,23 @@ pub(super) struct Decoded {
 
 /// Why a stream cannot be decoded.
 pub(super) enum NotDecoded {
-    /// Reading the first bytes failed, or making the decoder.
+    /// Reading the first bytes failed, or creating the decoder.
     Failed(io::Error),
-    /// It is in a form that is not read.
+    /// Its format is not supported.
     Unread(Unread),
 }
 
-/// A form that is not read.
+/// A format that is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// Of a file.
+    /// A file format.
     Format(&'static str),
-    /// Of a text.
+    /// A text encoding.
     Encoding(Encoding),
 }
 
 impl Unread {
-    /// The error of the source of this name.
+    /// The error of the source with this name.
     pub(super) fn of(self, name: String) -> SourceError {
         match self {
             Unread::Format(format) => SourceError::Unsupported { name, format },
@@ -91,7 +91,7 @@ pub(super) fn must_be_plain(name: &str, start: &[u8]) -> Result<(), SourceError>
     }
 }
 
-/// The first bytes of `raw`: [`MAGIC_BYTES`], or fewer where it ends before.
+/// The first bytes of `raw`: [`MAGIC_BYTES`], or fewer if it is shorter.
 fn first_bytes(raw: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(MAGIC_BYTES);
     raw.take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
@@ -102,13 +102,13 @@ fn first_bytes(raw: &mut impl Read) -> io::Result<Vec<u8>> {
 fn compression_of(start: &[u8]) -> Compression {
     match start {
         [0x1f, 0x8b, ..] => Compression::Gzip,
-        // A frame, or a skippable frame before the first one.
+        // A frame, or a skippable frame before the first frame.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
         _ => Compression::None,
     }
 }
 
-/// The form of what was compressed, whose first line starts with `start`, if it is a known one that is not read.
+/// The format of decompressed data whose first line starts with `start`, if it is a known one that is not supported.
 pub(super) fn unread_inside(start: &[u8]) -> Option<Unread> {
     match compression_of(start) {
         Compression::None => unread(start),
@@ -118,7 +118,7 @@ pub(super) fn unread_inside(start: &[u8]) -> Option<Unread> {
     }
 }
 
-/// The form of a stream that starts with `start`, if it is a known one that is not read.
+/// The format of a stream that starts with `start`, if it is a known one that is not supported.
 fn unread(start: &[u8]) -> Option<Unread> {
     let format = match start {
         [b'P', b'K', 3, 4, ..] => "a zip archive",

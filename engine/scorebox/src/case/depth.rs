@@ -1,7 +1,7 @@
-//! The limit of nesting. Looks at brackets outside strings; expects valid JSON and checks nothing else.
+//! The limit of nesting. It counts brackets outside strings; it expects valid JSON and checks nothing else.
 
-/// How deep arrays and objects may be nested in a line, the line's own object included: what
-/// serde_json, and with it most scorers, will parse.
+/// How deeply arrays and objects may be nested in a line, including the line's own object: as deeply as serde_json, and
+/// therefore most scorers, can parse.
 pub const MAX_DEPTH: usize = 127;
 
 /// Where in the valid JSON `text` nesting passes [`MAX_DEPTH`], as a byte offset.
@@ -31,10 +31,10 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
     None
 }
 
-/// How many bytes open an array or an object, those in strings included. Most lines have so few that
-/// the exact count is never taken; this loop runs in vector registers.
+/// How many bytes open an array or an object, including those in strings. Most lines have so few that the exact count
+/// is not needed; this loop runs in vector registers.
 fn count_openings(bytes: &[u8]) -> usize {
-    // `[` and `{` differ in one bit. 255 ones fit the u8 that a block is summed in.
+    // `[` and `{` differ in one bit. A block has at most 255 ones, so that their sum fits into a u8.
     let in_block =
         |block: &[u8]| block.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
     bytes.chunks(255).map(|block| usize::from(in_block(block))).sum()

@@ -31,20 +31,20 @@ impl fmt::Display for Location {
     }
 }
 
-/// Where a finding is in a table.
+/// The position of a finding in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableRow {
     /// The row, from 1, without the header.
     pub number: u64,
-    /// The name of the column; `None` if the whole row is meant.
+    /// The name of the column; `None` if the finding concerns the whole row.
     pub column: Option<String>,
 }
 
 /// A line that is not a valid case. The reader continues with the next line.
 ///
-/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`, of a table as
-/// ``table.csv:8: row 7, column `latencyMs`: …``.
+/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`, for a table as ``table.csv:8: row 7, column
+/// `latencyMs`: …``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadCase {
@@ -52,11 +52,11 @@ pub struct BadCase {
     pub source: Arc<str>,
     /// The line, from 1; 0 if the case was not read from lines.
     pub line: u64,
-    /// The column, from 1, in characters; `None` if the whole line is meant, or a row of a table.
+    /// The column, from 1, in characters; `None` if it concerns the whole line, or a row of a table.
     pub column: Option<u64>,
-    /// The row, if the case is one of a table.
+    /// The row, if the case comes from a table.
     pub row: Option<Box<TableRow>>,
-    /// The case's place among all cases, from 0, as [`Case::ordinal`](super::Case::ordinal).
+    /// The case's index among all cases, from 0, as [`Case::ordinal`](super::Case::ordinal).
     pub ordinal: u64,
     /// What is wrong.
     pub reason: BadCaseReason,
@@ -65,7 +65,7 @@ pub struct BadCase {
 }
 
 impl BadCase {
-    /// A line that is not valid as a whole, without advice.
+    /// A line that is invalid as a whole, without advice.
     pub fn new(at: Location, ordinal: u64, reason: BadCaseReason) -> BadCase {
         let Location { source, line } = at;
         BadCase { source, line, column: None, row: None, ordinal, reason, advice: None }
@@ -106,7 +106,7 @@ pub enum BadCaseReason {
     /// The bytes are not UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
-    /// What was to become a line has no case: a row of a table with too few cells.
+    /// No case can be made, because a row of a table has too few cells.
     #[error("{why}")]
     NoCase {
         /// Why.
@@ -115,22 +115,22 @@ pub enum BadCaseReason {
     /// The line was not read to its end.
     #[error("the line is longer than {limit} bytes")]
     LineTooLong {
-        /// The most bytes that a line may have.
+        /// The longest line that is allowed, in bytes.
         limit: usize,
     },
     /// The line is not JSON.
     #[error("not valid JSON: {message}")]
     NotJson {
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// The line is JSON, but no object.
+    /// The line is JSON, but not an object.
     #[error("a case must be a JSON object; found {found}")]
     NotAnObject {
         /// What it is.
         found: String,
     },
-    /// Arrays and objects are nested too deep.
+    /// Arrays and objects are nested too deeply.
     #[error("nested deeper than {limit} levels")]
     TooDeep {
         /// [`MAX_DEPTH`](super::MAX_DEPTH).
@@ -142,18 +142,18 @@ pub enum BadCaseReason {
         /// The key, unescaped and shortened.
         key: String,
     },
-    /// There is nothing to score.
+    /// The line has no output to score.
     #[error("{}", missing_output(keys, pointer.as_deref()))]
     MissingOutput {
         /// The line's first keys, unescaped and shortened.
         keys: Vec<String>,
-        /// Where the mapping says that the output is.
+        /// Where the output should be according to the mapping.
         pointer: Option<String>,
     },
-    /// A value that its key cannot have.
+    /// A value that is not valid for its key.
     #[error("`{key}` must be {expected}; found {found}")]
     BadField {
-        /// The key, canonically spelled.
+        /// The key, in its canonical spelling.
         key: &'static str,
         /// What it must be.
         expected: &'static str,

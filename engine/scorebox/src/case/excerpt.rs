@@ -1,7 +1,7 @@
-//! Short, harmless quotations of what a line holds, for messages. Cuts, and escapes what could move a
-//! terminal's cursor or turn its text around; does not interpret.
+//! Short, harmless quotations of a line's content, for messages. It cuts texts, and escapes what could move a
+//! terminal's cursor or reverse its text; it does not interpret the content.
 
-/// How many characters of a value or a key a message quotes.
+/// How many characters of a value or a key a message shows.
 const EXCERPT_CHARACTERS: usize = 40;
 
 /// `text`, cut at 40 characters, with control and direction characters escaped.
@@ -21,7 +21,7 @@ pub(super) fn excerpt(text: &str) -> String {
     short
 }
 
-/// What the JSON value `raw` is, for the "found" of a message: `the number -1`, `an array`.
+/// The kind and the value of the JSON value `raw`, for the "found" of a message: `the number -1`, `an array`.
 pub(super) fn describe(raw: &str) -> String {
     match raw.as_bytes().first() {
         Some(b'{') => "an object".to_owned(),

@@ -1,5 +1,5 @@
-//! A finding inside one line, before the file and the line's number are added to it. Turns the parser's
-//! errors and byte offsets into words and columns.
+//! A finding inside one line, before the file and the line's number are added to it. It turns the parser's errors and
+//! byte offsets into messages and columns.
 
 use crate::advice::{Advice, Conversion, Form};
 
@@ -9,13 +9,14 @@ use super::{
     members::offset_of,
 };
 
-/// The mark that some editors put at the start of a file, and that is within one if files were joined.
+/// The byte order mark that some editors put at the start of a file, and that is in the middle of one if files were
+/// joined.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What is wrong with a text, and where in it.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// Where, in bytes from the start of the text; `None` if all of it is meant.
+    /// Where, in bytes from the start of the text; `None` if it concerns the whole text.
     pub offset: Option<usize>,
     /// What is wrong.
     pub reason: BadCaseReason,
@@ -39,7 +40,7 @@ impl Fault {
         Fault::at(text, part, BadCaseReason::DuplicateKey { key: excerpt(key) })
     }
 
-    /// The JSON value `raw`, a slice of `text`, is not what `key` must be.
+    /// The JSON value `raw`, a slice of `text`, is not valid for `key`.
     pub(super) fn field(text: &str, raw: &str, key: &'static str, expected: &'static str) -> Fault {
         let found = describe(raw).into();
         Fault::at(text, raw, BadCaseReason::BadField { key, expected, found })
@@ -51,7 +52,7 @@ impl Fault {
         let rest = text.get(offset..).unwrap_or("");
         let message = error.to_string();
         let message = match rest.starts_with(BYTE_ORDER_MARK) {
-            // It cannot be seen.
+            // The mark itself is invisible.
             true => "there is a byte order mark (U+FEFF)",
             false => message.rsplit_once(" at line ").map_or(message.as_str(), |(words, _)| words),
         };
@@ -67,7 +68,7 @@ impl Fault {
         Fault { advice: Some(advice), ..self }
     }
 
-    /// The same fault of a text in which the one it was found in, `part`, is a slice of `text`.
+    /// The same fault relative to `text`; it was found in `part`, a slice of `text`.
     pub(super) fn within(self, text: &str, part: &str) -> Fault {
         let base = offset_of(text, part);
         Fault { offset: Some(base + self.offset.unwrap_or(0)), ..self }
@@ -115,7 +116,7 @@ fn error_offset(text: &str, error: &serde_json::Error) -> usize {
     offset
 }
 
-/// What usually causes a parser's error; `rest` starts where it stopped.
+/// The usual fix for a parser's error; `rest` starts where the parser stopped.
 fn json_advice(rest: &str, error: &serde_json::Error) -> Option<Advice> {
     if error.is_eof() {
         return Some(Advice::Convert(Conversion::DocumentToLine));

@@ -1,5 +1,5 @@
-//! Follows a file that grows, through rotation and truncation, line after line without an end. Parses no line; where a
-//! later process continues is for the caller to store.
+//! Follows a file that grows, through rotation and truncation, line after line without an end. It parses no lines; the
+//! caller stores where a later process continues.
 
 use std::{
     collections::VecDeque,
@@ -21,27 +21,27 @@ use super::{
     stop::StopSign,
 };
 
-/// How often a file at its end is looked at again.
+/// How often a file is checked again at its end.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long nothing may be written to a file that was renamed away before the next one is read: a program keeps writing
-/// to it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
+/// How long a file that was renamed away must not be written to before the next one is read: a program keeps writing to
+/// it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
 const QUIET: Duration = Duration::from_secs(5);
-/// Files that are remembered as having been read: more rotations than happen while cases are in flight.
+/// How many files that were read are remembered: more than the rotations that happen while cases are in flight.
 const MAX_REMEMBERED: usize = 64;
 
 /// A file that is followed.
 #[derive(Debug)]
 pub struct Follow {
     path: PathBuf,
-    /// How long a file that was renamed away must be quiet.
+    /// How long a file that was renamed away must not be written to.
     quiet: Duration,
-    /// Files that are gone although they were to be read.
+    /// How many files are missing that should have been read.
     lost: usize,
     state: Mutex<State>,
     listener: Listener,
 }
 
-/// What is called when there are other files to read than before.
+/// Called when the set of files to read changes.
 #[derive(Default)]
 struct Listener(OnceLock<Box<dyn Fn() -> io::Result<()> + Send + Sync>>);
 
@@ -53,17 +53,17 @@ impl fmt::Debug for Listener {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where the first file is to be read from; later ones are read from their beginning.
+    /// Where reading the first file starts; later files are read from their beginning.
     start: Option<Start>,
-    /// The file that had the path before anything was read, if it is read from its beginning.
+    /// The file that had the path before reading began, if it is read from its beginning.
     first: Option<Waiting>,
-    /// Files that got the path while the one before was still read, the oldest first.
+    /// Files that got the path while the previous one was still being read, the oldest first.
     replacements: VecDeque<Waiting>,
     /// The files that were read, the newest last.
     files: VecDeque<OneFile>,
 }
 
-/// A file that is or was read.
+/// A file that is being read or was read.
 #[derive(Debug)]
 struct OneFile {
     first_ordinal: u64,
@@ -72,8 +72,8 @@ struct OneFile {
 }
 
 impl State {
-    /// Opens the file at the path if nothing else is known to be read, so that it is read even if it is renamed away
-    /// before the reading begins, for which scorers may have to be compiled first.
+    /// Opens the file at the path if no other file is to be read, so that it is read even if it is renamed away before
+    /// reading begins, because scorers may have to be compiled first.
     fn hold_first(&mut self, path: &Path) {
         let is_known = self.start.is_some()
             || self.first.is_some()
@@ -84,15 +84,15 @@ impl State {
         }
     }
 
-    /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away
-    /// in its turn before its turn comes. Answers whether it was not noted before.
+    /// Checks whether another file has the path by now, and notes it. That file is kept open, so that it is read even
+    /// if it is renamed away before its turn. Returns whether it is new.
     fn look_at(&mut self, path: &Path) -> bool {
         let newest = self.replacements.back().map(|waiting| waiting.identity);
         let start = self.start.as_ref().map(|start| start.identity);
         let start = start.or(self.first.as_ref().map(|first| first.identity));
         let newest = newest.or(start).or_else(|| self.files.back().map(|file| file.identity));
         let Some(newest) = newest else { return false };
-        // Between the two steps of a rotation nothing is there.
+        // Between the two steps of a rotation, no file has the path.
         let is_another = FileIdentity::at(path).is_some_and(|there| there != newest);
         if is_another
             && self.replacements.len() < MAX_REMEMBERED
@@ -106,11 +106,12 @@ impl State {
 }
 
 impl Follow {
-    /// Follows the file at `path`, which need not exist yet, from its beginning; or from a position, if the file of the
-    /// position is there, under this name or beside it under a longer one, to which it was rotated.
+    /// Follows the file at `path`, which need not exist yet, from its beginning. With a position, it continues there if
+    /// the position's file still exists, under this name or in the same folder under a longer one, to which it was
+    /// rotated.
     ///
     /// # Errors
-    /// What is there is not a regular file of plain text, or cannot be read.
+    /// The file is not a regular file with plain text, or cannot be read.
     pub fn new(
         path: impl Into<PathBuf>,
         position: Option<&FollowPosition>,
@@ -132,31 +133,33 @@ impl Follow {
         Ok(Follow { path, quiet: QUIET, lost: found.lost, state, listener })
     }
 
-    /// Has `listener` called by the reader whenever it opens a file, and when another one gets the path, also if there
-    /// is no case yet: the position is to be stored then. An error ends the reading. Only the first listener is called.
+    /// Makes the reader call `listener` whenever it opens a file, and when another file gets the path, even if there is
+    /// no case yet, because the position must be stored then. An error ends the reading. Only the first listener is
+    /// called.
     pub(crate) fn listen(&self, listener: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
         let _ = self.listener.0.set(Box::new(listener));
     }
 
-    /// Calls the listener. Not for a caller that holds the lock, which the listener takes.
+    /// Calls the listener. The caller must not hold the lock, because the listener takes it.
     fn report_position(&self) -> io::Result<()> {
         self.listener.0.get().map_or(Ok(()), |listener| listener())
     }
 
-    /// How many files are gone that had the path while it was followed and were not read.
+    /// How many files had the path while it was followed, but are missing and were not read.
     pub fn lost(&self) -> usize {
         self.lost
     }
 
-    /// The ordinal of the first line that will be read; `None` if it is read from its beginning.
+    /// The ordinal of the first line that will be read; `None` if reading starts at the beginning.
     pub fn continues_at(&self) -> Option<u64> {
         self.lock().start.as_ref().map(|start| start.ordinal)
     }
 
-    /// The position before the first line that is read, which has this ordinal if it is the first one of its file.
+    /// The position before the first line that is read; `ordinal` is that line's ordinal if it is the first line of its
+    /// file.
     pub fn beginning(&self, ordinal: u64) -> FollowPosition {
         let mut state = self.lock();
-        // Another file may have got the path while nothing followed it.
+        // Another file may have got the path while nobody followed it.
         state.hold_first(&self.path);
         state.look_at(&self.path);
         let waiting = state.replacements.iter().map(|waiting| waiting.identity);
@@ -164,18 +167,18 @@ impl Follow {
             let (bytes, Start { identity, line, ordinal, .. }) = (start.beginning(), start);
             return self.position_in(*identity, &bytes, *line, *ordinal, waiting);
         }
-        // The file that is read first is not among those that follow it.
+        // The file that is read first does not count as one of its replacements.
         let first = state.first.as_ref().or(state.replacements.front());
         let first = first.map(|first| (first.identity, first.beginning()));
         let (identity, bytes) = first.unwrap_or((FileIdentity::NONE, Vec::new()));
         self.position_in(identity, &bytes, 0, ordinal, waiting)
     }
 
-    /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None`
-    /// if that file was not read.
+    /// The position before the line with the ordinal `ordinal`, after `line` lines of the file that contains the line
+    /// with the ordinal `of_file`. `None` if that file was not read.
     pub(crate) fn position(&self, ordinal: u64, line: u64, of_file: u64) -> Option<FollowPosition> {
         let mut state = self.lock();
-        // The reader looks when it comes to the end of a file, which may take it longer than a rotation.
+        // The reader checks at the end of a file, which it may reach only after several rotations.
         state.look_at(&self.path);
         let index = state.files.iter().rposition(|file| file.first_ordinal <= of_file)?;
         // Positions only advance.
@@ -206,9 +209,9 @@ impl Follow {
             head: settled_head(beginning),
             line,
             ordinal,
-            // A file that was truncated is there twice.
+            // A truncated file is listed twice.
             replacements: later.filter(|it| *it != file && *it != FileIdentity::NONE).collect(),
-            // For the caller to say, who knows the run.
+            // The caller sets it, because it knows the run.
             before_run: false,
         }
     }
@@ -218,17 +221,17 @@ impl Follow {
         self.path.display().to_string()
     }
 
-    /// Lines of the next file that are passed over.
+    /// How many lines of the next file are skipped.
     pub(crate) fn next_line(&self) -> u64 {
         self.lock().start.as_ref().map_or(0, |start| start.line)
     }
 
-    /// The next file, whose first line that is read has this ordinal.
+    /// The next file; `ordinal` is that of the first line that is read.
     pub(super) fn next_file(self: &Arc<Follow>, ordinal: u64, stop: StopSign) -> Followed {
         Followed { follow: Arc::clone(self), ordinal, stop, open: None }
     }
 
-    /// Whether another file has the path of the one that is read by now.
+    /// Whether another file has the path of the current one by now.
     fn is_replaced(&self) -> io::Result<bool> {
         let mut state = self.lock();
         let is_news = state.look_at(&self.path);
@@ -241,12 +244,12 @@ impl Follow {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is behind the lock is consistent after every statement.
+        // The state behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One file, read until it is truncated, or replaced and quiet.
+/// One file, read until it is truncated, or until it is replaced and no longer written to.
 pub(super) struct Followed {
     follow: Arc<Follow>,
     ordinal: u64,
@@ -257,12 +260,12 @@ pub(super) struct Followed {
 struct Open {
     file: File,
     offset: u64,
-    /// Since when nothing more was in it, if another file has its path.
+    /// Since when there was nothing more to read, if another file has its path.
     quiet_since: Option<Instant>,
 }
 
 impl Open {
-    /// Whether what comes next is in another file: this one was truncated, or replaced and not written to for long
+    /// Whether reading continues in another file: this one was truncated, or was replaced and not written to for long
     /// enough.
     fn is_over(&mut self, follow: &Follow) -> io::Result<bool> {
         if self.file.metadata()?.len() < self.offset {
@@ -274,7 +277,7 @@ impl Open {
         Ok(self.quiet_since.get_or_insert_with(Instant::now).elapsed() >= follow.quiet)
     }
 
-    /// Notes that so much was read of it.
+    /// Records the bytes that were read.
     fn advance(&mut self, bytes: &[u8], follow: &Follow) {
         if self.offset < HEAD_BYTES as u64
             && let Some(file) = follow.lock().files.back_mut()
@@ -288,7 +291,7 @@ impl Open {
 }
 
 impl Followed {
-    /// The file, if it is there.
+    /// The file, if it exists.
     fn open(&mut self) -> io::Result<Option<&mut Open>> {
         if self.open.is_none() {
             let mut state = self.follow.lock();
@@ -308,7 +311,7 @@ impl Followed {
                     (waiting.file, waiting.identity, Vec::new(), 0)
                 }
             };
-            // What an earlier process read is in the first one.
+            // The first file includes the lines that an earlier process read.
             let first_ordinal = if state.files.is_empty() { 0 } else { self.ordinal };
             state.files.push_back(OneFile { first_ordinal, identity, head });
             if state.files.len() > MAX_REMEMBERED {
@@ -334,7 +337,7 @@ impl Read for Followed {
             let count = open.file.read(buffer)?;
             if count > 0 {
                 if open.offset == 0 {
-                    // One that was empty at the start, or not there.
+                    // This file was empty, or did not exist, at the start.
                     must_be_plain(&follow.name(), &buffer[..count])
                         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                 }

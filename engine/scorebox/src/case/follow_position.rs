@@ -1,5 +1,5 @@
-//! Where the reading of a followed file is to continue: what is stored of it, and the files that it means, under
-//! whatever names they have by now. Reads no case.
+//! Where the reading of a followed file continues: the position that is stored, and the files that it refers to, under
+//! whatever names they have by now. It reads no cases.
 
 use std::{
     fs::{self, File, Metadata},
@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{digest::Digest, input_file};
 
-/// Bytes of a file's first line that tell its content from another's.
+/// How many bytes of a file's first line identify its content.
 pub(super) const HEAD_BYTES: usize = 512;
 
-/// What distinguishes a file from others on this machine; both are 0 if there is no file, or the system does not say.
+/// What distinguishes a file from others on this machine; both are 0 if there is no file, or the system does not report
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -26,7 +27,7 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// No file, or one of a system that does not say.
+    /// No file, or a file on a system that reports no identity.
     pub(super) const NONE: FileIdentity = FileIdentity { device: 0, inode: 0 };
 
     #[cfg(unix)]
@@ -40,36 +41,38 @@ impl FileIdentity {
         FileIdentity::NONE
     }
 
-    /// That of the file at a path, if there is one.
+    /// The identity of the file at a path, if there is one.
     pub(super) fn at(path: &Path) -> Option<FileIdentity> {
         fs::metadata(path).ok().map(|metadata| FileIdentity::of(&metadata))
     }
 }
 
-/// Where the reading of a followed file is to continue: the file, and what was read of it. As JSON it can be stored.
+/// Where the reading of a followed file continues: the file, and how much of it was read. It can be stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FollowPosition {
-    /// 3; 2 has no `before_run`, and a `head` that says nothing unless there are lines before the position; 1 has no
-    /// `replacements` either.
+    /// 3. Version 2 has no `before_run`, and its `head` is meaningful only if there are lines before the position;
+    ///   version 1
+    /// has no `replacements` either.
     pub version: u32,
     /// The path that was followed, absolute, as text.
     pub path: String,
-    /// What distinguishes the file from others on this machine; 0 if it was not there yet, or the system does not say.
+    /// What distinguishes the file from others on this machine; 0 if it did not exist yet, or the system does not
+    /// report it.
     pub device: u64,
-    /// As `device`.
+    /// Like `device`.
     pub inode: u64,
-    /// The digest of the beginning of its first line; that of nothing, if that was not written to its end.
+    /// The digest of the beginning of the file's first line; the digest of nothing, if that line was not complete.
     pub head: Digest,
-    /// Lines of it that need not be read again.
+    /// How many of its lines need not be read again.
     pub line: u64,
     /// The ordinal of the next line.
     pub ordinal: u64,
-    /// The files that got the path after it, one after the other, and are still to be read.
+    /// The files that got the path after it, one after the other, and have yet to be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replacements: Vec<FileIdentity>,
-    /// Whether no run had begun when it was stored: all lines before it are invalid, or blank.
+    /// Whether no run had begun when it was stored: all lines before it are invalid or blank.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub before_run: bool,
 }
@@ -77,20 +80,20 @@ pub struct FollowPosition {
 impl FollowPosition {
     /// The version that is written.
     pub(super) const VERSION: u32 = 3;
-    /// The first version whose `head` says which file it is before its first line, too.
+    /// The first version whose `head` identifies the file even before its first line.
     const WITH_HEAD_AT_LINE_0: u32 = 3;
-    /// The first version that says whether a run had begun.
+    /// The first version that records whether a run had begun.
     const WITH_BEFORE_RUN: u32 = 3;
 
-    /// Whether this program understands it.
+    /// Whether this program supports its version.
     pub(super) fn is_known(&self) -> bool {
         (1..=FollowPosition::VERSION).contains(&self.version)
     }
 
-    /// Whether it says where to continue although there is no run: none had begun when it was stored. Else the run was
-    /// removed since.
+    /// Whether it is valid without a run, because no run had begun when it was stored. Otherwise the run was removed
+    /// since.
     pub fn holds_without_a_run(&self) -> bool {
-        // Older versions do not say; after the first line there may have been a run.
+        // Older versions do not record it; after the first line there may have been a run.
         let is_before = match self.version {
             FollowPosition::WITH_BEFORE_RUN.. => self.before_run,
             _ => self.ordinal == 0,
@@ -98,7 +101,7 @@ impl FollowPosition {
         is_before && self.inode != 0
     }
 
-    /// Whether a file that begins with `bytes` may be the one of the position, as far as that can be seen.
+    /// Whether a file that begins with `bytes` may be the position's file, as far as the position allows to tell.
     fn may_begin_with(&self, bytes: &[u8]) -> bool {
         let says_of_line_0 = self.version >= FollowPosition::WITH_HEAD_AT_LINE_0;
         let is_stated = self.line > 0 || (says_of_line_0 && self.head != head(b""));
@@ -120,18 +123,18 @@ impl Waiting {
         Ok(Waiting { file, identity })
     }
 
-    /// What it begins with; nothing if that cannot be read.
+    /// Its first bytes; empty if they cannot be read.
     pub(super) fn beginning(&self) -> Vec<u8> {
         beginning(&self.file).unwrap_or_default()
     }
 }
 
-/// A file that is read from within.
+/// A file whose reading starts at an offset.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) file: File,
     pub(super) identity: FileIdentity,
-    /// What its first line begins with, if that is before the offset.
+    /// The beginning of its first line, if that is before the offset.
     pub(super) head: Vec<u8>,
     pub(super) offset: u64,
     pub(super) line: u64,
@@ -139,7 +142,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// What its first line begins with.
+    /// The beginning of its first line.
     pub(super) fn beginning(&self) -> Vec<u8> {
         match self.offset {
             0 => beginning(&self.file).unwrap_or_default(),
@@ -148,14 +151,14 @@ impl Start {
     }
 }
 
-/// The files of a position that are still there: at the path, or rotated to longer names beside it.
+/// A position's files that still exist: at the path, or rotated to longer names in the same folder.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The position's own file; `None` if it is gone, or has other content.
+    /// The position's own file; `None` if it is missing, or has other content.
     pub(super) start: Option<Start>,
-    /// Those that got the path after it, the oldest first.
+    /// The files that got the path after it, the oldest first.
     pub(super) replacements: Vec<Waiting>,
-    /// How many of those are gone.
+    /// How many of those files are missing.
     pub(super) lost: usize,
 }
 
@@ -175,7 +178,7 @@ impl Found {
         found
     }
 
-    /// Adds a file that is to be read, unless it is known already.
+    /// Adds a file to be read, unless it is known already.
     fn add(&mut self, waiting: Waiting) {
         let start = self.start.iter().map(|start| start.identity);
         let mut known = start.chain(self.replacements.iter().map(|known| known.identity));
@@ -185,7 +188,7 @@ impl Found {
     }
 }
 
-/// The files beside a path that have longer names.
+/// The files in the folder of a path whose names are longer and begin like its name.
 fn beside(path: &Path) -> Option<Vec<PathBuf>> {
     let name = path.file_name()?.to_string_lossy().into_owned();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -204,7 +207,7 @@ fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
     let mut file = opened(path).ok()?;
     let expected = FileIdentity { device: position.device, inode: position.inode };
     let identity = FileIdentity::of(&file.metadata().ok()?);
-    // A file that was not there when the position was stored is whichever has the path.
+    // If no file existed when the position was stored, any file at the path is right.
     if expected != FileIdentity::NONE && identity != expected {
         return None;
     }
@@ -213,7 +216,7 @@ fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
         return None;
     }
     if position.line == 0 {
-        // All of it is still to be read.
+        // Its whole first line has yet to be read.
         first.clear();
     }
     let offset = after_lines(&file, position.line)?;
@@ -222,7 +225,7 @@ fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
     Some(Start { file, identity, head: first, offset, line, ordinal })
 }
 
-/// What a file begins with. It is at its beginning afterwards.
+/// Reads the first bytes of a file, and rewinds it.
 fn beginning(mut file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
@@ -231,7 +234,7 @@ fn beginning(mut file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The offset after so many lines; `None` if there are fewer.
+/// The offset after this many lines; `None` if there are fewer.
 fn after_lines(file: &File, lines: u64) -> Option<u64> {
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let (mut offset, mut left) = (0, lines);
@@ -271,7 +274,7 @@ fn opened(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The digest of the beginning of a file's first line, if that cannot change by what is still written; else that of
+/// The digest of the beginning of a file's first line, if later writes cannot change it; otherwise the digest of
 /// nothing.
 pub(super) fn settled_head(bytes: &[u8]) -> Digest {
     let is_settled = bytes.len() >= HEAD_BYTES || bytes.contains(&b'\n');

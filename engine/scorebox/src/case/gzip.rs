@@ -1,5 +1,4 @@
-//! Data that gzip compressed, member by member, decompressed. Distinguishes an end that is missing from something
-//! behind it.
+//! Decompresses gzip data, member by member. It distinguishes a missing end from data after the end.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,16 +7,16 @@ use flate2::bufread::GzDecoder;
 /// The first byte of a member.
 const FIRST_BYTE: u8 = 0x1f;
 
-/// The content of all members of gzip data: reading it gives what was compressed, and an error if the end is missing or
-/// something stands behind it.
+/// The content of all members of gzip data: reading it returns what was compressed, and an error if the end is missing
+/// or something follows it.
 #[derive(Debug)]
 pub struct Gzip<R> {
-    /// `None` after the last.
+    /// `None` after the last member.
     member: Option<GzDecoder<R>>,
 }
 
 impl<R: BufRead> Gzip<R> {
-    /// Of the compressed bytes.
+    /// Starts with the compressed bytes.
     pub fn new(compressed: R) -> Gzip<R> {
         Gzip { member: Some(GzDecoder::new(compressed)) }
     }

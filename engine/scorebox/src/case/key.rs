@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::contract::Field;
 
-/// The table: a key's name, the ways to write it, and the part of a case that it is, if it is one.
+/// The table: a key's name, its spellings, and the part of a case that it is, if it is one.
 macro_rules! keys {
     ($(#[doc = $meaning:literal] $name:ident $(is $field:ident)? = [$($spelling:literal),+],)+) => {
         /// One of the keys that a case line may have.
@@ -17,20 +17,20 @@ macro_rules! keys {
         }
 
         impl Key {
-            /// How many keys there are.
+            /// The number of keys.
             pub(super) const COUNT: usize = [$(Key::$name),+].len();
 
             /// All keys, in the order in which the documentation lists them.
             pub const ALL: [Key; Key::COUNT] = [$(Key::$name),+];
 
-            /// The ways to write this key, strongest first; the first is the canonical one.
+            /// The spellings of this key, strongest first; the first is the canonical one.
             pub const fn spellings(self) -> &'static [&'static str] {
                 match self {
                     $(Key::$name => &[$($spelling),+],)+
                 }
             }
 
-            /// What the key's value is, in a few words for a person.
+            /// The meaning of the key's value, in a few words for a person.
             pub fn meaning(self) -> &'static str {
                 let sentence = match self {
                     $(Key::$name => $meaning,)+
@@ -94,12 +94,12 @@ keys! {
     Error = ["error"],
 }
 
-/// One way to write a key, as [`Key::find`] found it.
+/// One spelling of a key, as [`Key::find`] found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spelling {
-    /// The key that is meant.
+    /// The key with this spelling.
     pub key: Key,
-    /// 0 for the canonical spelling; the least rank that is in a line wins.
+    /// 0 for the canonical spelling; the lowest rank that a line contains wins.
     pub rank: u8,
     /// A different number for every spelling, below 32.
     pub number: u8,

@@ -1,5 +1,4 @@
-//! Slices one line into the values of its keys: one pass, no tree, no copies. Which types the values
-//! must have is checked in `checks`.
+//! Slices one line into the values of its keys: one pass, no tree, no copies. `checks` checks the types of the values.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -16,10 +15,10 @@ use super::{
     reasons::error,
 };
 
-/// How many keys the message about a missing output lists.
+/// The most keys that the message about a missing output lists.
 const LISTED_KEYS: usize = 12;
 
-/// Keys under which other tools write what scorebox calls `output`.
+/// Keys under which other tools write the value that scorebox calls `output`.
 const OUTPUT_ELSEWHERE: [&str; 14] = [
     "response",
     "completion",
@@ -41,7 +40,7 @@ const OUTPUT_ELSEWHERE: [&str; 14] = [
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slots([Span; Key::COUNT]);
 
-/// A range of a line, in bytes; empty if there is no value, since no JSON value is empty.
+/// A range of a line, in bytes; empty if there is no value, because no JSON value is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     start: u32,
@@ -55,7 +54,7 @@ impl Slots {
         if end == 0 { None } else { line.get(start as usize..end as usize) }
     }
 
-    /// Sets the value of `key`, a slice of `line`, unless it is as good as none.
+    /// Sets the value of `key`, a slice of `line`, unless it counts as absent.
     fn put(&mut self, line: &str, key: Key, value: &str) {
         if value != "null" || key == Key::Output {
             self.0[key as usize] = span(line, value).unwrap_or_default();
@@ -68,14 +67,14 @@ impl Slots {
     }
 }
 
-/// Where in `line` its slice `part` is; `None` past 4 GiB.
+/// The range of `part`, a slice of `line`; `None` past 4 GiB.
 fn span(line: &str, part: &str) -> Option<Span> {
     let start = offset_of(line, part);
     let end = u32::try_from(start + part.len()).ok()?;
     Some(Span { start: u32::try_from(start).ok()?, end })
 }
 
-/// A line, taken apart.
+/// A line that was sliced.
 #[derive(Debug)]
 pub(super) struct Sliced {
     /// Where the values of its keys are.
@@ -104,7 +103,7 @@ pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Sliced, Fault> {
     Ok(Sliced { others: others.finish(line, &slots), slots })
 }
 
-/// A line of the values of keys, one for each, and where in it they are: what [`slice`] finds in the line. Each value
+/// A line with these values of keys, one for each key, and where each is: what [`slice`] would find in it. Each value
 /// is one JSON document.
 pub(super) fn join(values: &[(Key, &str)]) -> (String, Result<Slots, Fault>) {
     let mut line = String::from("{");
@@ -126,7 +125,7 @@ pub(super) fn join(values: &[(Key, &str)]) -> (String, Result<Slots, Fault>) {
     (line, checked.map(|()| slots))
 }
 
-/// Places in a line are 32 bits wide.
+/// Refuses a line whose offsets do not fit into 32 bits.
 fn must_fit(line: &str) -> Result<(), Fault> {
     match u32::try_from(line.len()) {
         Ok(_) => Ok(()),
@@ -134,14 +133,14 @@ fn must_fit(line: &str) -> Result<(), Fault> {
     }
 }
 
-/// The rules that are of no single key.
+/// The rules that concern more than one key.
 fn must_be_a_case(line: &str, slots: &Slots, mapping: &Mapping) -> Result<(), Fault> {
     if let Some(offset) = too_deep(line) {
         let reason = BadCaseReason::TooDeep { limit: MAX_DEPTH };
         return Err(Fault { offset: Some(offset), ..Fault::whole(reason) }
             .with_advice(Advice::Write(Form::LessDeep)));
     }
-    // A task that failed may have left nothing.
+    // A failed task may have left no output.
     let has_failed = || slots.get(line, Key::Error).and_then(error).is_some();
     match slots.get(line, Key::Output) {
         None if !has_failed() => Err(missing_output(line, mapping)),
@@ -156,7 +155,7 @@ struct Slicer<'t> {
     slots: Slots,
     /// The rank of the spelling that each slot was filled from.
     ranks: [u8; Key::COUNT],
-    /// One bit for each spelling that was seen.
+    /// One bit for each spelling, set when it was seen.
     seen: u32,
     /// The other keys that were seen.
     unknown: UnknownKeys<'t>,
@@ -176,7 +175,7 @@ impl<'t> Slicer<'t> {
         }
     }
 
-    /// Takes up one member of the line's object.
+    /// Handles one member of the line's object.
     fn member(&mut self, key: Cow<'t, str>, value: &'t str) -> Result<(), Fault> {
         let spelling = Key::find(&key);
         if !self.is_new(spelling, key.clone()) {
@@ -193,14 +192,14 @@ impl<'t> Slicer<'t> {
                     self.others.known(key, value);
                 }
             }
-            // No later member takes a value from this one: a rule that goes here has been followed.
+            // No later member takes its value from this one: the rules that point into it have been followed.
             None if self.slots.holds(self.line, value) => {}
             None => self.others.unknown(&key, value),
         }
         Ok(())
     }
 
-    /// Notes that the key was seen; false if it was seen before.
+    /// Records that the key was seen; returns false if it was seen before.
     fn is_new(&mut self, spelling: Option<Spelling>, key: Cow<'t, str>) -> bool {
         let Some(spelling) = spelling else {
             return self.unknown.insert(key);
@@ -211,7 +210,7 @@ impl<'t> Slicer<'t> {
         new
     }
 
-    /// Fills the slots whose rules go into the member `key`.
+    /// Fills the slots whose rules point into the member `key`.
     fn follow_rules(&mut self, key: &str, value: &'t str) -> Result<(), Fault> {
         let mapping = self.mapping;
         for (mapped, pointer) in mapping.rules_into(key) {
@@ -224,7 +223,7 @@ impl<'t> Slicer<'t> {
         Ok(())
     }
 
-    /// Fills the slot of a member that spells a key, unless a rule or a stronger spelling has it.
+    /// Fills the slot of a member with a key's spelling, unless a rule or a stronger spelling fills it.
     fn named(&mut self, spelling: Spelling, value: &'t str) {
         let index = spelling.key as usize;
         let absent = value == "null" && spelling.key != Key::Output;
@@ -239,13 +238,13 @@ impl<'t> Slicer<'t> {
     }
 }
 
-/// The members of a line that are not a key's value, written as they are met.
+/// The members of a line that are not a key's value, collected during the pass.
 #[derive(Default)]
 struct Others<'t> {
-    /// Of keys that no one knows: `"key":value,` of each.
+    /// Those with unknown keys: `"key":value,` for each.
     written: String,
-    /// Of spellings of keys, which may turn out to be beaten by a stronger one: each with the length of `written`
-    /// before it. At most one for every spelling.
+    /// Those with a key's spelling, for which a stronger one may follow: each with the length of `written` before it.
+    /// At most one for every spelling.
     known: Vec<(usize, Cow<'t, str>, &'t str)>,
 }
 
@@ -258,7 +257,7 @@ impl<'t> Others<'t> {
         self.known.push((self.written.len(), key, value));
     }
 
-    /// All that are not a key's value in the end, in the order of the line.
+    /// All members that are not a key's value in the end, in the order of the line.
     fn finish(self, line: &str, slots: &Slots) -> Option<Box<str>> {
         let Others { written, mut known } = self;
         known.retain(|(_, _, value)| !slots.holds(line, value));
@@ -289,8 +288,8 @@ fn write_member(object: &mut String, key: &str, value: &str) {
     object.extend([":", value, ","]);
 }
 
-/// The keys of a line that no one knows: a list while they are few, a set when a line has many, so that
-/// no line makes the search for duplicates slow.
+/// The unknown keys of a line: a list while there are few, and a set for a line with many, so that no line makes the
+/// search for duplicates slow.
 #[derive(Default)]
 struct UnknownKeys<'t> {
     few: Vec<Cow<'t, str>>,
@@ -300,7 +299,7 @@ struct UnknownKeys<'t> {
 impl<'t> UnknownKeys<'t> {
     const FEW: usize = 16;
 
-    /// Adds `key`; false if it was there.
+    /// Adds `key`; returns false if it was there already.
     fn insert(&mut self, key: Cow<'t, str>) -> bool {
         if self.few.contains(&key) {
             return false;
@@ -313,7 +312,7 @@ impl<'t> UnknownKeys<'t> {
     }
 }
 
-/// The fault of a line that does not start as an object does.
+/// The fault of a line that does not begin like an object.
 fn not_an_object(line: &str) -> Fault {
     match document(line) {
         Ok(value) => {
@@ -335,11 +334,11 @@ pub fn may_be_output(key: &str) -> bool {
     names.any(|name| name.eq_ignore_ascii_case(key))
 }
 
-/// The fault of a line that has nothing to score.
+/// The fault of a line without an output.
 fn missing_output(line: &str, mapping: &Mapping) -> Fault {
     let mut keys = Vec::new();
     let mut elsewhere = None;
-    // The line was read to its end before, so there is no error to see here.
+    // The line was read to its end before, so there is no error here.
     let _ = each_member(line, |key, _| {
         if elsewhere.is_none() && may_be_output(&key) {
             elsewhere = Some(key.to_string());

@@ -1,4 +1,4 @@
-//! Reads one line at a time and never holds more than the longest allowed one. Does not parse JSON.
+//! Reads one line at a time and never holds more than the longest allowed line. It does not parse JSON.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,7 +14,7 @@ pub(super) enum Line {
     End,
 }
 
-/// Above this capacity, in bytes, a buffer is not kept for the next line.
+/// A buffer with more capacity than this, in bytes, is not kept for the next line.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Reads the next line of at most `limit` bytes into `buffer`, without `\n` or `\r\n`.
@@ -25,7 +25,7 @@ pub(super) fn read_line(
 ) -> io::Result<Line> {
     buffer.clear();
     buffer.shrink_to(KEPT_BYTES);
-    // Two more than the limit, for `\r\n`; what fills them otherwise shows that the line is longer.
+    // Two more than the limit, for `\r\n`; if other bytes fill them, the line is longer.
     let most = (limit as u64).saturating_add(2);
     if reader.take(most).read_until(b'\n', buffer)? == 0 {
         return Ok(Line::End);
@@ -49,7 +49,7 @@ pub(super) fn skip_line(reader: &mut dyn BufRead) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Every line of `text` as it comes; too long ones as `None`.
+    /// Every line of `text` in order; lines that are too long as `None`.
     fn lines(text: &str, limit: usize) -> Vec<Option<String>> {
         let (mut reader, mut buffer, mut lines) = (text.as_bytes(), Vec::new(), Vec::new());
         loop {

@@ -1,5 +1,5 @@
-//! Where a case's keys are in a line of another shape: `output=/response/text`. Parses and
-//! keeps the rules; `line` applies them.
+//! Where a case's keys are in a line of another shape: `output=/response/text`. This parses and keeps the rules; `line`
+//! applies them.
 
 use super::{key::Key, pointer::Pointer};
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
     suggest,
 };
 
-/// Rules that say where in a line the value of a key is, instead of in a member of that name.
+/// Rules that state where in a line the value of a key is, instead of in a member with that name.
 ///
-/// A rule is written `KEY=POINTER`: a canonical key ([`Key::name`]) and a JSON Pointer (RFC 6901) from
-/// the line's object. The empty pointer is the whole line. A rule's value wins over members that
-/// spell the key; if the pointer hits nothing, the key is absent. The member that a
-/// pointer goes into stays among the [other keys](super::Case::other_json), unless it is the value.
+/// A rule is written `KEY=POINTER`: a canonical key ([`Key::name`]) and a JSON Pointer (RFC 6901) from the line's
+/// object. The empty pointer is the whole line. A rule's value wins over members that spell the key; if the pointer
+/// finds nothing, the key is absent. The member that a pointer points into stays among the [other
+/// keys](super::Case::other_json), unless it is the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     rules: Vec<(Key, Pointer)>,
 }
 
 impl Mapping {
-    /// No rules: every key is a member of the line's object.
+    /// No rules: every key is a member of the line's object with that name.
     pub const NONE: Mapping = Mapping { rules: Vec::new() };
 
     /// Parses rules of the form `KEY=POINTER`.
@@ -45,7 +45,7 @@ impl Mapping {
         self.rules.is_empty()
     }
 
-    /// The JSON Pointer of `key`, if a rule names it.
+    /// The JSON Pointer of `key`, if it has a rule.
     pub fn pointer(&self, key: Key) -> Option<&str> {
         self.rules.iter().find(|(mapped, _)| *mapped == key).map(|(_, pointer)| pointer.as_str())
     }
@@ -55,12 +55,12 @@ impl Mapping {
         &self.rules
     }
 
-    /// Whether a rule says where `key` is.
+    /// Whether `key` has a rule.
     pub(super) fn covers(&self, key: Key) -> bool {
         self.rules.iter().any(|(mapped, _)| *mapped == key)
     }
 
-    /// The rules that go into the member `name` of a line's object.
+    /// The rules that point into the member `name` of a line's object.
     pub(super) fn rules_into(&self, name: &str) -> impl Iterator<Item = &(Key, Pointer)> {
         self.rules.iter().filter(move |(_, pointer)| pointer.first() == Some(name))
     }
@@ -81,18 +81,18 @@ pub enum MappingError {
         /// The rule as it was written.
         rule: String,
     },
-    /// No case has such a key.
+    /// Cases have no such key.
     #[error("a case has no key `{name}`")]
     UnknownKey {
         /// The name as it was written.
         name: String,
-        /// The keys that may be meant, best first.
+        /// The keys with the closest spellings, the best first.
         closest: Vec<Key>,
     },
     /// The text after the `=` is not a JSON Pointer.
     #[error("`{pointer}` is not a JSON Pointer: {problem}")]
     BadPointer {
-        /// The key that it was written for.
+        /// The key of the rule.
         key: Key,
         /// The text as it was written.
         pointer: String,
@@ -128,7 +128,7 @@ impl Advised for MappingError {
     }
 }
 
-/// The key and the pointer of `KEY=POINTER`.
+/// Splits `KEY=POINTER` into the key and the pointer.
 fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
     let (name, pointer) =
         rule.split_once('=').ok_or_else(|| MappingError::NoEquals { rule: rule.to_owned() })?;
@@ -144,7 +144,7 @@ fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
     Ok((key, parsed))
 }
 
-/// The keys with a spelling like `name`, the closest first.
+/// The keys with a spelling similar to `name`, the closest first.
 fn closest(name: &str) -> Vec<Key> {
     let spellings = Key::ALL.iter().flat_map(|key| key.spellings().iter().copied());
     let mut keys = Vec::new();

@@ -1,5 +1,5 @@
-//! One pass over the members of a JSON object, or the elements of an array, as slices of the text.
-//! Builds nothing; what a member means is the caller's.
+//! One pass over the members of a JSON object, or the elements of an array, as slices of the text. It builds nothing;
+//! the caller interprets the members.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -12,14 +12,13 @@ use serde_json::value::RawValue;
 /// Why a pass ended early.
 #[derive(Debug)]
 pub(super) enum Stopped<F> {
-    /// The text is not what it should be.
+    /// The text is not valid.
     Json(serde_json::Error),
     /// The caller stopped it.
     Caller(F),
 }
 
-/// Calls `visit` with the unescaped key and the raw value of each member of the one JSON object that
-/// `text` is.
+/// Calls `visit` with the unescaped key and the raw value of each member of `text`, which must be one JSON object.
 pub(super) fn each_member<'t, F>(
     text: &'t str,
     visit: impl FnMut(Cow<'t, str>, &'t str) -> Result<(), F>,
@@ -32,17 +31,17 @@ pub(super) fn each_member<'t, F>(
         .map_err(|error| stop.map_or(Stopped::Json(error), Stopped::Caller))
 }
 
-/// The raw element number `index` (from 0) of the JSON array that `text` is.
+/// The raw element `index` (from 0) of the JSON array `text`.
 pub(super) fn element(text: &str, index: usize) -> Option<&str> {
     serde_json::Deserializer::from_str(text).deserialize_seq(Element { index }).ok().flatten()
 }
 
-/// Whether `text` is one JSON document; if so, the document without the space around it.
+/// The document without the space around it, if `text` is one JSON document.
 pub(super) fn document(text: &str) -> Result<&str, serde_json::Error> {
     serde_json::from_str::<&RawValue>(text).map(RawValue::get)
 }
 
-/// Where `part`, a slice of `whole`, starts in it, in bytes.
+/// The byte offset of `part`, a slice of `whole`.
 pub(super) fn offset_of(whole: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(whole.as_ptr().addr())
 }

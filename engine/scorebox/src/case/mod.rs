@@ -1,38 +1,38 @@
-//! Cases and their readers: slices JSON Lines into [`Case`]s, one line in memory at a time. Scores
-//! nothing, prints nothing, and builds no tree of what it reads.
+//! Cases and their readers: slices JSON Lines into [`Case`]s, with one line in memory at a time. It scores nothing,
+//! prints nothing, and builds no tree of what it reads.
 //!
-//! A case is one JSON object on one line. A scorer is given slices of that line, byte for
-//! byte as they were read; the engine never parses and writes them again.
+//! A case is one JSON object on one line. A scorer gets slices of that line, byte for byte as they were read; the
+//! engine never parses and rewrites them.
 //!
 //! ```text
 //! Source ──> decode (gz, zst) ──> lines (bounded) ──> line (slices) ──> checks ──> Case
 //! ```
 //!
-//! - `source`: where bytes come from; `decode`, `gzip`: decompressed; `lines`: line by line; `reader`: the whole way.
-//!   `stop` ends it.
+//! - `source`: where bytes come from; `decode`, `gzip`: decompression; `lines`: splitting into lines; `reader`: all of
+//!   these together. `stop` ends it.
 //! - `follow`, `follow_position`: a file that grows, and where its reading continues.
-//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how
+//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` points; `pointer`, `members`: how
 //!   it gets there; `unmatched_rules`: mappings that find nothing.
-//! - `checks`, `depth`, `reasons`: what the values must be, and mean.
-//! - `row`: where a case is that is a row of a table.
-//! - `record`: the case; `builder`: one of single values; `case_pointer`: a value in it; `trace_context`: the trace
-//!   that it belongs to.
-//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole
-//!   source.
+//! - `checks`, `depth`, `reasons`: what the values must be, and what they mean.
+//! - `row`: the position of a case that is a row of a table.
+//! - `record`: the case; `builder`: a case from single values; `case_pointer`: a value in it; `trace_context`: the
+//!   trace that it belongs to.
+//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and a quotation; `source_error`: what can be
+//!   wrong with a whole source.
 //!
 //! The rules, in one place:
 //!
-//! - `output` is required and may be `null`, unless `error` says that the task failed. In every other key, `null` is
+//! - `output` is required and may be `null`, unless `error` states that the task failed. In every other key, `null` is
 //!   the same as no key.
-//! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and
-//!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
-//! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of
-//!   lone surrogates, reach the scorer as they are. Keys must be Unicode.
+//! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and all unknown keys,
+//!   stay in the case ([`Case::other_json`]) and reach no scorer.
+//! - Values are checked to be JSON and otherwise unchanged: any number, and strings with escapes of lone surrogates,
+//!   reach the scorer as they are. Keys must be Unicode.
 //! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
-//! - A [`Mapping`] says where a key's value is instead; it wins over a key of that name, and where
-//!   it points to nothing, the key is absent.
-//! - Blank lines are passed over, up to a million in a row. A source of nothing else is an error.
-//! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.
+//! - A [`Mapping`] defines where else a key's value is; it wins over a key with that name, and if it points to nothing,
+//!   the key is absent.
+//! - Blank lines are skipped, up to a million in a row. A source with only blank lines is an error.
+//! - A bad line is a [`BadCase`], and reading continues with the next line; a [`SourceError`] ends the reading.
 
 mod builder;
 mod case_pointer;

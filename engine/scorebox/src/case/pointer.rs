@@ -1,5 +1,5 @@
-//! JSON Pointers (RFC 6901), followed through raw JSON text without building a tree. Which key a
-//! pointer belongs to is `mapping`'s.
+//! JSON Pointers (RFC 6901), followed through raw JSON text without building a tree. `mapping` decides which key a
+//! pointer belongs to.
 
 #[cfg(feature = "store")]
 use super::{error::BadCaseReason, key::Key};
@@ -16,7 +16,7 @@ pub(crate) struct Pointer {
 }
 
 impl Pointer {
-    /// Parses `text`; the error says what is wrong with it.
+    /// Parses `text`; the error describes what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Pointer, &'static str> {
         let tokens = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescape).collect::<Result<_, _>>()?,
@@ -31,12 +31,12 @@ impl Pointer {
         &self.text
     }
 
-    /// Its parts, without `~1` and `~0`.
+    /// Its parts, with `~1` and `~0` replaced.
     pub(super) fn tokens(&self) -> &[String] {
         &self.tokens
     }
 
-    /// The member of the line's object that the pointer goes into; none for the whole line.
+    /// The member of the line's object that the pointer points into; `None` for the whole line.
     pub(super) fn first(&self) -> Option<&str> {
         self.tokens.first().map(String::as_str)
     }
@@ -52,20 +52,19 @@ impl Pointer {
         Pointer { text, tokens }
     }
 
-    /// Follows all but the first token from `value`, the value of the member [`first`](Self::first).
-    /// Offsets of a fault count from the start of `value`.
+    /// Follows all but the first token from `value`, the value of the member [`first`](Self::first). The offset of a
+    /// fault is relative to the start of `value`.
     pub(super) fn find_below_first<'t>(&self, value: &'t str) -> Result<Option<&'t str>, Fault> {
         Pointer::follow(value, self.tokens.iter().skip(1))
     }
 
-    /// The value at the pointer in `value`; `None` if there is none.
+    /// The value at the pointer in `value`; `None` if it does not exist.
     #[cfg(feature = "store")]
     pub(crate) fn find<'t>(&self, value: &'t str) -> Result<Option<&'t str>, BadCaseReason> {
         Pointer::follow(value.trim(), self.tokens.iter()).map_err(|fault| fault.reason)
     }
 
-    /// The value at the pointer in `value`, which is that of the member with which the pointer begins, if this is a
-    /// spelling of `key`.
+    /// The value at the pointer, if the pointer begins with a spelling of `key`; `value` is that key's value.
     #[cfg(feature = "store")]
     pub(crate) fn find_in<'t>(
         &self,
@@ -103,13 +102,13 @@ fn unescape(token: &str) -> Result<String, &'static str> {
     Ok(token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A name as a token of a pointer.
+/// A name escaped as a token of a pointer.
 pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The value that `token` names in `value`; `None` if there is none. Offsets of a fault count from
-/// the start of `value`.
+/// The value that `token` refers to in `value`; `None` if it does not exist. The offset of a fault is relative to the
+/// start of `value`.
 fn step<'t>(value: &'t str, token: &str) -> Result<Option<&'t str>, Fault> {
     match value.as_bytes().first() {
         Some(b'{') => member(value, token),
@@ -136,7 +135,7 @@ fn member<'t>(text: &'t str, name: &str) -> Result<Option<&'t str>, Fault> {
     Ok(found)
 }
 
-/// The index that `token` is by RFC 6901: digits without a leading zero.
+/// The index in `token` according to RFC 6901: digits without a leading zero.
 pub(super) fn array_index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with('0');
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
@@ -147,7 +146,7 @@ pub(super) fn array_index(token: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The value at `pointer` in RFC 6901's own example, whose members are each tried alone.
+    /// The value at `pointer` in RFC 6901's own example, prefixed with one member.
     fn find(document: &str, pointer: &str) -> Option<String> {
         let rest = Pointer::parse(&format!("/doc{pointer}")).unwrap();
         rest.find_below_first(document).unwrap().map(str::to_owned)

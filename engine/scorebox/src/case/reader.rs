@@ -1,5 +1,5 @@
-//! Reads cases from sources, one after the other, with one line in memory. Does not judge whether a bad
-//! case ends a run: the caller does.
+//! Reads cases from sources, one after the other, with one line in memory. The caller decides whether a bad case ends a
+//! run.
 
 #[cfg(feature = "store")]
 use std::io::BufReader;
@@ -23,16 +23,16 @@ use super::{
 #[cfg(feature = "store")]
 use super::{follow::Follow, source::Counted};
 
-/// The longest line that is read if nothing else is said, in bytes: 64 MiB.
+/// The default for the longest line that is read, in bytes: 64 MiB.
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
-/// Blank lines in a row after which nothing more is read. A few kilobytes of compressed data hold a billion of
-/// them, and a caller who waits for a case would not know why none comes.
+/// The most blank lines in a row before reading ends. A few kilobytes of compressed data may contain a billion of them,
+/// and a caller that waits for a case would not know why none comes.
 const MAX_BLANK_LINES: u64 = 1_000_000;
-/// Bytes of blank lines in a row after which nothing more is read: 1 GiB, for a line of blanks may be long.
+/// The most bytes of blank lines in a row before reading ends: 1 GiB, because a blank line may be long.
 const MAX_BLANK_BYTES: u64 = 1 << 30;
 
-/// The mark that some editors put at the start of a file.
+/// The byte order mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The cases of some sources, in order.
@@ -48,7 +48,7 @@ pub struct CaseReader {
     current: Option<Open>,
     mapping: Mapping,
     unmatched: UnmatchedRules,
-    /// Whether a rule is left that found nothing.
+    /// Whether a rule has found nothing so far.
     is_any_unmatched: bool,
     max_line_bytes: usize,
     buffer: Vec<u8>,
@@ -63,7 +63,7 @@ struct Open {
     text: Box<dyn Buffered>,
     compression: Compression,
     name: Arc<str>,
-    /// Whether a line may say why there is no case in its place.
+    /// Whether a line may state why there is no case.
     gives_reasons: bool,
     is_stdin: bool,
     line: u64,
@@ -82,7 +82,7 @@ struct Blank {
 }
 
 impl Blank {
-    /// Notes a blank line of so many bytes; whether there are too many now.
+    /// Counts a blank line of this size; returns whether there are too many now.
     fn add(&mut self, bytes: usize) -> bool {
         self.lines += 1;
         self.bytes = self.bytes.saturating_add(bytes as u64);
@@ -97,12 +97,12 @@ impl std::fmt::Debug for Open {
 }
 
 impl CaseReader {
-    /// Gets ready to read `sources`, one after the other, by the rules of `mapping`. Checks that every
-    /// file can be opened and has a byte, so that a missing or an empty one is known before the first case; each is
+    /// Prepares to read `sources`, one after the other, by the rules of `mapping`. It checks that every file can be
+    /// opened and is not empty, so that a missing or an empty file is reported before the first case; each file is
     /// opened for reading when its turn comes.
     ///
     /// # Errors
-    /// A path is not there, is a folder, may not be read or has nothing in it, or standard input is named twice.
+    /// A path does not exist, is a folder, cannot be read or is empty, or standard input is named twice.
     pub fn open(sources: Vec<Source>, mapping: Mapping) -> Result<CaseReader, SourceError> {
         if sources.iter().filter(|source| source.is_stdin()).count() > 1 {
             return Err(SourceError::StdinTwice);
@@ -126,8 +126,8 @@ impl CaseReader {
         })
     }
 
-    /// Gets ready to read a file that grows, without an end. Its first line has the ordinal at which it continues, or
-    /// `ordinal` if it is read from its beginning.
+    /// Prepares to read a file that grows, without an end. Its first line has the ordinal at which reading continues,
+    /// or `ordinal` if it is read from its beginning.
     #[cfg(feature = "store")]
     pub fn follow(follow: Arc<Follow>, mapping: Mapping, ordinal: u64) -> CaseReader {
         CaseReader {
@@ -146,18 +146,18 @@ impl CaseReader {
         }
     }
 
-    /// The same reader with lines of at most `bytes`, their end not counted, and never more than
-    /// 4 GiB. Memory in use is at most some four times that (ten times for a line of nothing but short keys),
-    /// and for zstd a window of at most 128 MiB.
+    /// The same reader with lines of at most `bytes`, not counting their end, and never more than 4 GiB. It uses at
+    /// most some four times that much memory (ten times for a line with only short keys), and for zstd a window of at
+    /// most 128 MiB.
     #[must_use]
     pub fn with_max_line_bytes(mut self, bytes: usize) -> CaseReader {
         self.max_line_bytes = bytes.min(u32::MAX as usize);
         self
     }
 
-    /// Ends the reading when `stop` answers true: what would be read next is a [`ReadError::Source`] then. It
-    /// is asked before every piece that is read, and if standard input or a pipe has nothing to give every
-    /// 100 ms. On Windows, and for [`Source::reader`], nothing is asked while there is nothing to read.
+    /// Ends reading when `stop` returns true: the next item is then a [`ReadError::Source`]. It is called before every
+    /// piece that is read, and every 100 ms while standard input or a pipe has no data. On Windows, and for
+    /// [`Source::reader`], it is not called while there is no data.
     pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
         self.stop = StopSign::new(stop);
     }
@@ -167,12 +167,12 @@ impl CaseReader {
         self.unmatched.clone()
     }
 
-    /// How many cases were read so far, that is non-blank lines, bad ones included.
+    /// How many cases were read so far: non-blank lines, including bad ones.
     pub fn cases_read(&self) -> u64 {
         self.count
     }
 
-    /// Whether the next line that is not blank is in memory already, so that reading it waits for nothing.
+    /// Whether the next line that is not blank is in memory already, so that reading it does not wait.
     pub fn is_next_line_buffered(&self) -> bool {
         let Some(open) = &self.current else { return false };
         let lines = open.text.buffered().split_inclusive(|byte| *byte == b'\n');
@@ -181,19 +181,18 @@ impl CaseReader {
         next.is_some_and(|line| line.ends_with(b"\n"))
     }
 
-    /// What is noted of the reading while it is under way.
+    /// The running counts of what was read.
     #[cfg(feature = "store")]
     pub(crate) fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
     }
 
-    /// How many bytes were taken from the sources so far, before decompression; up to 128 KiB ahead
-    /// of the last case.
+    /// How many bytes were read from the sources so far, before decompression; up to 128 KiB ahead of the last case.
     pub fn bytes_read(&self) -> u64 {
         self.tally.bytes()
     }
 
-    /// How many bytes the sources have, before decompression; `None` if one is not a regular file.
+    /// The total size of the sources in bytes, before decompression; `None` if one is not a regular file.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }
@@ -227,7 +226,7 @@ impl CaseReader {
             let file = Counted::new(file, Arc::clone(&self.tally), self.stop.clone());
             let text = Box::new(BufReader::with_capacity(128 << 10, file));
             let (compression, blank) = (Compression::None, Blank::default());
-            // It has none yet, and may have some later.
+            // It may have no cases yet, but get some later.
             let (gives_reasons, has_cases) = (false, true);
             return Some(Ok(Open {
                 text,
@@ -244,7 +243,7 @@ impl CaseReader {
         None
     }
 
-    /// Moves on to the next line that is not blank, over the ends of sources.
+    /// Advances to the next line that is not blank, across the ends of sources.
     fn advance(&mut self) -> Option<Result<Case, ReadError>> {
         loop {
             let mut current = match self.current.take() {
@@ -292,7 +291,7 @@ impl CaseReader {
         }
     }
 
-    /// The case of the line in the buffer; `None` if it is blank.
+    /// The case in the line in the buffer; `None` if the line is blank.
     fn take_up(
         &mut self,
         found: &Line,
@@ -317,7 +316,7 @@ impl CaseReader {
         Some(case.map_err(|bad| in_row(bad, row.rest, number, row.line)))
     }
 
-    /// The case that a line is.
+    /// The case in a line.
     fn case_of(
         &self,
         found: &Line,
@@ -394,7 +393,8 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
     }
 }
 
-/// The form of the compressed data of `current`, if its first line, which was read just now, shows that it is not read.
+/// The format of the compressed data of `current`, if its first line, which was just read, shows that it is not
+/// supported.
 fn inside(current: &Open, line: &[u8]) -> Option<Unread> {
     let is_first = current.line == 0 && current.compression != Compression::None;
     is_first.then(|| unread_inside(line)).flatten()
@@ -405,15 +405,15 @@ fn empty(current: &Open) -> SourceError {
     SourceError::Empty { name: current.name.to_string() }
 }
 
-/// Where the blank lines are that end the reading of `current`.
+/// The error with the range of blank lines that ends the reading of `current`.
 fn nothing_but_blank(current: &Open) -> SourceError {
     let first = current.line.saturating_sub(current.blank.lines) + 1;
     SourceError::OnlyBlank { name: current.name.to_string(), first, last: current.line }
 }
 
-/// What `error` means that came from reading a line of `current`.
+/// The error of the source for `error`, which came from reading a line of `current`.
 fn failure(current: &Open, tally: &Tally, error: io::Error) -> SourceError {
-    // What a followed file turned out to be says all itself.
+    // The error about the content of a followed file is complete.
     let error = match error.downcast::<SourceError>() {
         Ok(whole) => return whole,
         Err(error) => error,

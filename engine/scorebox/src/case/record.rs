@@ -1,4 +1,4 @@
-//! One case: a line and where its fields are in it. Does not read files and does not know suites.
+//! One case: a line and where its fields are in it. It reads no files and does not know suites.
 
 use super::{
     checks::{Parsed, check},
@@ -33,14 +33,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// Reads the case that the JSON object `line` is.
+    /// Reads the case in the JSON object `line`.
     ///
-    /// `ordinal` is its place among all cases, from 0, and names it if it has no id:
-    /// `case-1` for 0. `location` is where it was read, for messages.
+    /// `ordinal` is its index among all cases, from 0, from which a case without an id gets its name: `case-1` for 0.
+    /// `location` is where it was read, for messages.
     ///
     /// # Errors
-    /// The text is not one JSON object, has no output, a key twice, a value of the wrong type, or
-    /// nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// The text is not one JSON object, has no output, the same key twice, a value of the wrong type, or nesting deeper
+    /// than [`MAX_DEPTH`](super::MAX_DEPTH).
     pub fn parse(
         line: impl Into<Box<str>>,
         ordinal: u64,
@@ -54,7 +54,7 @@ impl Case {
         }
     }
 
-    /// The case that the line is whose slices these are.
+    /// The case in the line that was sliced like this.
     pub(super) fn of_slices(
         line: Box<str>,
         Sliced { slots, others }: Sliced,
@@ -83,8 +83,8 @@ impl Case {
         })
     }
 
-    /// The case as one of those that a program hands over, at this place among them, from 0, which names it if it has
-    /// no id.
+    /// The case as one of those that a program passes in, at this index among them, from 0, from which a case without
+    /// an id gets its name.
     #[cfg(feature = "store")]
     pub(crate) fn handed_over(mut self, ordinal: u64) -> Case {
         if self.raw(Key::Id).is_none() {
@@ -95,7 +95,7 @@ impl Case {
         self
     }
 
-    /// Reads one case, the only one, that was not read from a file.
+    /// Reads a single case that does not come from a file.
     ///
     /// # Errors
     /// As [`Case::parse`]; the source is named `<case>`.
@@ -103,23 +103,23 @@ impl Case {
         Case::parse(text, 0, &Mapping::NONE, Location::new("<case>", 1))
     }
 
-    /// The case's id: 1 to 512 bytes without control characters. `case-N` if the line has none,
-    /// with N the place among all cases, from 1.
+    /// The case's id: 1 to 512 bytes without control characters. `case-N` if the line has no id, where N is the case's
+    /// position among all cases, from 1.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The task that the case belongs to; the id if the line has none.
+    /// The task that the case belongs to; the case's id if the line names none.
     pub fn node_id(&self) -> &str {
         self.node_id.as_deref().unwrap_or(&self.id)
     }
 
-    /// The folder with the files that the task left, below one that the user names.
+    /// The name of the folder with the files that the task left, below a folder that the user names.
     pub fn workspace(&self) -> Option<&str> {
         self.workspace.as_deref()
     }
 
-    /// The same folder, for scorers that may look into it: to be put into their inputs, one for all of them.
+    /// The same folder, for the inputs of scorers that may read it; all of them share it.
     pub fn task_folder(&self) -> Option<TaskFolder> {
         self.workspace().map(TaskFolder::new)
     }
@@ -134,20 +134,20 @@ impl Case {
         self.attempt
     }
 
-    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged, as a case is whose
-    /// task failed.
+    /// Why the case is skipped, empty if no reason is given; `None` if it is not skipped. A case whose task failed is
+    /// never skipped.
     pub fn skip(&self) -> Option<&str> {
         self.skip.as_deref()
     }
 
-    /// Why there is no answer, because the task failed; `None` if it did not. No scorer runs then: the scores are
-    /// missing, with an error that says so.
+    /// Why there is no output, because the task failed; `None` if it did not fail. No scorer runs then: the scores are
+    /// missing, with an error that states it.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// The case's place among all cases, from 0: how many non-blank lines were read before it over
-    /// all sources, bad ones included, and so the same on every reading.
+    /// The case's index among all cases, from 0: how many non-blank lines were read before it in all sources, including
+    /// bad ones, and therefore the same in every reading.
     pub fn ordinal(&self) -> u64 {
         self.ordinal
     }
@@ -172,7 +172,7 @@ impl Case {
         &self.line
     }
 
-    /// What the task produced, as the JSON that was read; may be `null`, as it is if the task failed and left nothing.
+    /// What the task produced, as the JSON that was read; may be `null`, as it is if the task failed without an output.
     pub fn output(&self) -> &str {
         self.raw(Key::Output).unwrap_or("null")
     }
@@ -182,7 +182,7 @@ impl Case {
         self.raw(Key::from(field))
     }
 
-    /// The value of `key`, as the JSON that was read. None if the line has none, or `null`.
+    /// The value of `key`, as the JSON that was read. `None` if the line does not have it, or has `null`.
     pub fn raw(&self, key: Key) -> Option<&str> {
         self.slots.get(&self.line, key)
     }
@@ -202,8 +202,8 @@ impl Case {
         self.usage.as_ref()
     }
 
-    /// What a scorer that reads `reads` is given: the output, and of the rest only what is in `reads`. The
-    /// folder of the task is not among it: [`Case::task_folder`].
+    /// The input for a scorer that reads `reads`: the output, and only those other parts that are in `reads`. It does
+    /// not contain the task's folder: see [`Case::task_folder`].
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
         ScorerInput {
             output: self.output(),
@@ -221,18 +221,17 @@ impl Case {
         Field::ALL.into_iter().filter_map(|field| Some((field, self.field(field)?))).collect()
     }
 
-    /// The members of the line that are not a key's value, as the text of a JSON object: keys that no one
-    /// knows, and spellings that a stronger one or a mapping beat. None if there are none.
-    /// Values are as they were read.
+    /// The members of the line that are not a key's value, as the text of a JSON object: unknown keys, and spellings
+    /// that lost to a stronger one or to a mapping. `None` if there are none. Values are as they were read.
     pub fn other_json(&self) -> Option<&str> {
         self.others.as_deref()
     }
 
-    /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is
-    /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
-    /// usage as the numbers they are. If the task failed, why counts as well, because it keeps all scorers from
-    /// running. Id, node, iteration, attempt, `skip`, location and other keys do not
-    /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
+    /// The digest of everything that scorers can read of this case, [`Fields::ALL`]: for each part that exists, its
+    /// canonical key and its content. JSON counts as the bytes that were read; latency and usage count as numbers. If
+    /// the task failed, the reason counts as well, because it keeps all scorers from running. Id, node, iteration,
+    /// attempt, `skip`, location and other keys do not count, nor do the files of the task, nor the spelling or the
+    /// mapping by which a part was found.
     pub fn digest(&self) -> Digest {
         let digest = self.digest_without_error();
         match &self.error {
@@ -245,13 +244,13 @@ impl Case {
         }
     }
 
-    /// What [`Case::digest`] is if the task did not fail.
+    /// The value of [`Case::digest`] if the task did not fail.
     pub(crate) fn digest_without_error(&self) -> Digest {
         self.scorer_input(Fields::ALL).digest(None)
     }
 }
 
-/// The id of a case that has none.
+/// The id of a case whose line has none.
 fn name_of(ordinal: u64) -> Box<str> {
     format!("case-{}", ordinal.saturating_add(1)).into()
 }

@@ -1,16 +1,18 @@
-//! Cases that are rows of a table: where such a row is in its file, and which column a finding is in. Reads no table.
+//! Cases that are rows of a table: where such a row is in its file, and which column a finding is in. It reads no
+//! tables.
 
 use super::{
     error::{BadCase, TableRow},
     members::{each_member, offset_of},
 };
 
-/// What surrounds the place of a row at the beginning of its line.
+/// Marks both ends of a row's line number at the beginning of its line.
 const MARK: char = '\u{19}';
 
-/// How a line begins that was made of a row of a table, in a
-/// [`Source::reader_with_reasons`](super::Source::reader_with_reasons); `line` is where the row begins in its file,
-/// from 1, if the file has lines. Messages then name the row and the column in place of the line that was made of it.
+/// The beginning of a line that was made from a row of a table, in a
+/// [`Source::reader_with_reasons`](super::Source::reader_with_reasons); `line` is the line where the row begins in its
+/// file, from 1, if the file has lines. Messages then name the row and the column instead of the line that was made
+/// from it.
 pub fn row_mark(line: Option<u64>) -> String {
     let line = line.map(|line| line.to_string()).unwrap_or_default();
     format!("{MARK}{line}{MARK}")
@@ -18,13 +20,13 @@ pub fn row_mark(line: Option<u64>) -> String {
 
 /// A line without its [`row_mark`].
 pub(super) struct Marked<'b> {
-    /// Where the row begins in its file, if the file has lines.
+    /// The line where the row begins in its file, if the file has lines.
     pub line: Option<u64>,
     /// What follows the mark.
     pub rest: &'b [u8],
 }
 
-/// Takes off the mark; `None` if there is none.
+/// Removes the mark; `None` if there is none.
 pub(super) fn marked(bytes: &[u8]) -> Option<Marked<'_>> {
     let mark = u8::try_from(MARK).ok()?;
     let inside = bytes.strip_prefix(&[mark])?;
@@ -34,21 +36,21 @@ pub(super) fn marked(bytes: &[u8]) -> Option<Marked<'_>> {
     Some(Marked { line, rest: &inside[end + 1..] })
 }
 
-/// The finding in the line `bytes` that was made of row `number` (from 1), with its place in the table.
+/// The finding in the line `bytes`, which was made from row `number` (from 1), with its position in the table.
 pub(super) fn in_row(bad: BadCase, bytes: &[u8], number: u64, line: Option<u64>) -> BadCase {
-    // What is behind the finding need not be text.
+    // The bytes after the finding need not be text.
     let text = String::from_utf8_lossy(bytes);
     let column = bad.column.and_then(|column| column_at(&text, column));
     let row = Some(Box::new(TableRow { number, column }));
     BadCase { line: line.unwrap_or(0), column: None, row, ..bad }
 }
 
-/// The name of the member whose value has this character of an object, counted from 1.
+/// The name of the member whose value contains this character of an object, counted from 1.
 fn column_at(object: &str, character: u64) -> Option<String> {
     let before = usize::try_from(character).ok()?.checked_sub(1)?;
     let offset = object.char_indices().nth(before).map_or(object.len(), |(offset, _)| offset);
     let mut found = None;
-    // What cannot be read ends the pass, and with it the search.
+    // An error ends the pass, and with it the search.
     let _ = each_member(object, |key, value| {
         let start = offset_of(object, value);
         match (start..=start + value.len()).contains(&offset) {

@@ -1,5 +1,5 @@
-//! Where cases come from: files, standard input, any reader. Opens and counts bytes; decompressing is
-//! `decode`'s and lines are `reader`'s.
+//! Where cases come from: files, standard input, any reader. This opens sources and counts bytes; `decode`
+//! decompresses, and `reader` reads lines.
 
 use std::{
     fmt,
@@ -29,29 +29,28 @@ enum Origin {
     Reader { name: String, reader: Box<dyn Read + Send>, gives_reasons: bool },
 }
 
-/// How a line begins that is no case for the reason behind it, in a [`Source::reader_with_reasons`].
+/// The beginning of a line that is not a case but the reason why there is none, in a [`Source::reader_with_reasons`].
 pub const NO_CASE: char = '\u{18}';
 
 impl Source {
-    /// The file at `path`. `-` is a file of that name here: see [`Source::stdin`].
+    /// The file at `path`. `-` is an ordinary file name here: see [`Source::stdin`].
     pub fn path(path: impl Into<PathBuf>) -> Source {
         Source { origin: Origin::Path(path.into()) }
     }
 
-    /// The process's standard input, named `<stdin>`. Nothing is read before the first case is asked
-    /// for.
+    /// The process's standard input, named `<stdin>`. It is not read before the first case is requested.
     pub fn stdin() -> Source {
         Source { origin: Origin::Stdin }
     }
 
-    /// Whatever `reader` yields; `name` stands for it in messages.
+    /// Reads from `reader`; messages call it `name`.
     pub fn reader(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
         Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: false } }
     }
 
-    /// Whatever `reader` makes of something that has no lines itself: a line that begins with [`NO_CASE`] says why
-    /// there is no case in its place, and one that begins with a [`row_mark`](super::row_mark) was made of a row of a
-    /// table.
+    /// Lines that `reader` makes from something that has no case lines itself: a line that begins with [`NO_CASE`]
+    /// states why there is no case, and a line that begins with a [`row_mark`](super::row_mark) was made from a row of
+    /// a table.
     pub fn reader_with_reasons(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
         Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: true } }
     }
@@ -61,7 +60,7 @@ impl Source {
         matches!(self.origin, Origin::Reader { gives_reasons: true, .. })
     }
 
-    /// The name that messages and [`Case::source`](super::Case::source) give it.
+    /// Its name in messages and in [`Case::source`](super::Case::source).
     pub fn name(&self) -> String {
         match &self.origin {
             Origin::Path(path) => path.display().to_string(),
@@ -75,17 +74,17 @@ impl Source {
         matches!(self.origin, Origin::Stdin)
     }
 
-    /// Finds out whether it can be opened and is not empty, without taking anything from it, and how many bytes it has;
-    /// none if that is not known before the end.
+    /// Checks that it can be opened and is not empty, without consuming anything, and returns its size in bytes; `None`
+    /// if that is unknown before the end.
     pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
         let Origin::Path(path) = &self.origin else { return Ok(None) };
         let failed = |error| SourceError::opening(&self.name(), error);
         match input_file::kind(path).map_err(failed)? {
-            // Opening a pipe and closing it again would break it off.
+            // Opening and closing a pipe would break it.
             Kind::Pipe => Ok(None),
             Kind::Regular { bytes } => {
                 let (mut file, _) = input_file::open(path).map_err(failed)?;
-                // The system's own files, in /proc and the like, say that they have no bytes.
+                // The system's own files, in /proc for example, report a size of 0.
                 match bytes == 0 && matches!(file.read(&mut [0]), Ok(0)) {
                     true => Err(SourceError::Empty { name: self.name() }),
                     false => Ok(Some(bytes)),
@@ -94,7 +93,7 @@ impl Source {
         }
     }
 
-    /// Opens it; what is read is counted in `tally`, and nothing more is read when the sign `stop` is up.
+    /// Opens it; `tally` counts what is read, and reading ends when `stop` is set.
     pub(super) fn open(self, tally: Arc<Tally>, stop: StopSign) -> Result<Counted, SourceError> {
         let name = self.name();
         let failed = |error| SourceError::opening(&name, error);
@@ -119,7 +118,7 @@ impl fmt::Debug for Source {
     }
 }
 
-/// What was read from sources, seen from outside the decoders that read.
+/// The counts of what was read from sources, outside the decoders that read.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     bytes: AtomicU64,
@@ -132,13 +131,13 @@ impl Tally {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether a read failed, so that an error above it is not the data's fault.
+    /// Whether a read failed, which means that a decoder's error is not caused by the data.
     pub(crate) fn failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 }
 
-/// A reader that keeps a [`Tally`], and ends when it is to stop.
+/// A reader that updates a [`Tally`], and ends when it should stop.
 pub(super) struct Counted {
     reader: Box<dyn Read + Send>,
     tally: Arc<Tally>,
@@ -146,7 +145,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Reads what another one gives, until the sign is up.
+    /// Reads from another reader, until `stop` is set.
     #[cfg(feature = "store")]
     pub(super) fn new(
         reader: impl Read + Send + 'static,

@@ -39,19 +39,19 @@ pub enum SourceError {
         /// The name as it was given.
         name: String,
     },
-    /// A folder in place of a file.
+    /// The name belongs to a folder, not to a file.
     #[error("{name}: this is a folder, not a file of cases")]
     Directory {
         /// The name as it was given.
         name: String,
     },
-    /// A device, a terminal or a socket in place of a file.
+    /// The name belongs to a device, a terminal or a socket, not to a file.
     #[error("{name}: this is a device, not a file of cases")]
     Device {
         /// The name as it was given.
         name: String,
     },
-    /// The user may not read the file.
+    /// The user has no permission to read the file.
     #[error("{name}: no permission to read it")]
     PermissionDenied {
         /// The name as it was given.
@@ -62,22 +62,22 @@ pub enum SourceError {
     CannotOpen {
         /// The name as it was given.
         name: String,
-        /// What the system says.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
     /// Standard input is named more than once.
     #[error("standard input is named more than once, and can be read only once")]
     StdinTwice,
-    /// The file is in a form that is not read.
+    /// The file has a format that is not supported.
     #[error("{name}: this is {format}, not JSON Lines")]
     Unsupported {
         /// The name as it was given.
         name: String,
-        /// The form that its first bytes are those of.
+        /// The format that its first bytes show.
         format: &'static str,
     },
-    /// The file is compressed, and is to be followed while it grows.
+    /// The file is compressed, but only plain text can be followed while it grows.
     #[error("{name}: this is {compression} data, and a file can be followed only as plain text")]
     Compressed {
         /// The name as it was given.
@@ -93,31 +93,31 @@ pub enum SourceError {
         /// The encoding.
         encoding: Encoding,
     },
-    /// The system failed to read on.
+    /// The system failed while reading.
     #[error("{name}: {}{error}", what_failed(*line, error))]
     Read {
         /// The name as it was given.
         name: String,
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
-        /// What the system says.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
-    /// There is no line in it, or none that is not blank.
+    /// It has no lines, or only blank lines.
     #[error("{name}: there are no cases in it")]
     Empty {
         /// The name as it was given.
         name: String,
     },
-    /// There are blank lines, and so many that no case is expected after them.
+    /// It has so many blank lines that no case is expected after them.
     #[error("{name}: nothing but blank lines from line {first} to line {last}")]
     OnlyBlank {
         /// The name as it was given.
         name: String,
-        /// The first of them, from 1.
+        /// The first blank line, from 1.
         first: u64,
-        /// The last of them that was read.
+        /// The last blank line that was read.
         last: u64,
     },
     /// The compressed data ends too early.
@@ -139,15 +139,15 @@ pub enum SourceError {
         compression: Compression,
         /// The last line that was read, from 1; 0 if none was.
         line: u64,
-        /// What the decoder says.
+        /// The decoder's message.
         message: String,
-        /// Whether it was compressed with a larger window than is read.
+        /// Whether it was compressed with a larger window than is supported.
         too_wide: bool,
     },
 }
 
 impl SourceError {
-    /// The error that the opening of `name` ended in.
+    /// The error for `name`, which could not be opened.
     pub(super) fn opening(name: &str, error: InputFileError) -> SourceError {
         let name = name.to_owned();
         match error {
@@ -156,7 +156,7 @@ impl SourceError {
             InputFileError::Device => SourceError::Device { name },
             InputFileError::PermissionDenied => SourceError::PermissionDenied { name },
             InputFileError::Failed(error) => SourceError::CannotOpen { name, error },
-            // Of the content, which is not looked at here.
+            // These are errors in the content, which is not read here.
             other @ (InputFileError::TooLarge { .. }
             | InputFileError::Encoded { .. }
             | InputFileError::NotUtf8 { .. }) => {
@@ -165,7 +165,7 @@ impl SourceError {
         }
     }
 
-    /// The error that decompressing ended in, if the reading beneath it did not fail.
+    /// The error for decompressing, if the underlying reader did not fail.
     pub(super) fn decoding(
         name: &str,
         compression: Compression,
@@ -177,7 +177,7 @@ impl SourceError {
             io::ErrorKind::UnexpectedEof => SourceError::Truncated { name, compression, line },
             _ => {
                 let message = error.to_string();
-                // zstd's words; its crate has no kind for them.
+                // This is zstd's message; its crate has no kind for it.
                 let too_wide = message.contains("too much memory");
                 SourceError::Corrupt { name, compression, line, message, too_wide }
             }
@@ -185,8 +185,8 @@ impl SourceError {
     }
 }
 
-/// What is put before the words of a failed reading: nothing before those of a reader of another format, which say
-/// themselves what is wrong, and where.
+/// The beginning of the message about a failed read: empty for the error of another format's reader, which states
+/// itself what is wrong, and where.
 fn what_failed(line: u64, error: &io::Error) -> String {
     match (error.kind(), line) {
         (io::ErrorKind::InvalidData, _) => String::new(),

@@ -1,4 +1,4 @@
-//! Reading that ends when it is to stop, also while there is nothing to read. Knows no lines.
+//! Readers that end when they should stop, even while there is nothing to read. They know no lines.
 
 use std::{
     fmt,
@@ -7,17 +7,17 @@ use std::{
     sync::Arc,
 };
 
-/// Whether reading is to end, as another thread decides.
+/// Whether reading should end, as another thread decides.
 #[derive(Clone, Default)]
 pub(super) struct StopSign(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl StopSign {
-    /// A sign that is up when `stop` answers true.
+    /// A sign that is set when `stop` returns true.
     pub(super) fn new(stop: impl Fn() -> bool + Send + Sync + 'static) -> StopSign {
         StopSign(Some(Arc::new(stop)))
     }
 
-    /// An error if the sign is up.
+    /// Returns an error if the sign is set.
     pub(super) fn check(&self) -> io::Result<()> {
         match &self.0 {
             Some(stop) if stop() => Err(io::Error::other("the reading was stopped")),
@@ -32,30 +32,30 @@ impl fmt::Debug for StopSign {
     }
 }
 
-/// A pipe, a terminal or whatever standard input is: it may have nothing to give for hours. Waits for it, and
-/// looks at the sign meanwhile.
+/// A pipe, a terminal or any other standard input, which may have no data for hours. It waits for data, and checks the
+/// sign meanwhile.
 pub(super) struct Waiting {
     file: File,
     stop: StopSign,
-    /// Whether a read that finds nothing comes back, so that it may be tried where the system does not say
-    /// that the writers are gone.
+    /// Whether a read without data returns at once, so that it may be tried on systems that do not report that the
+    /// writers are gone.
     reads_come_back: bool,
     begun: bool,
 }
 
 impl Waiting {
-    /// Reads `file` until the sign is up.
+    /// Reads `file` until the sign is set.
     pub(super) fn new(file: File, stop: StopSign) -> Waiting {
         Waiting { file, stop, reads_come_back: false, begun: false }
     }
 
-    /// Reads a pipe that was opened without waiting for a writer, until the sign is up.
+    /// Reads a pipe that was opened without waiting for a writer, until the sign is set.
     pub(super) fn named_pipe(file: File, stop: StopSign) -> Waiting {
         Waiting { reads_come_back: true, ..Waiting::new(file, stop) }
     }
 
-    /// The process's standard input; past the buffer of [`io::stdin`], of which it is not known whether it
-    /// has something.
+    /// The process's standard input, without the buffer of [`io::stdin`], because nothing reports whether that has
+    /// data.
     pub(super) fn stdin(stop: StopSign) -> io::Result<Box<dyn Read + Send>> {
         #[cfg(unix)]
         {
@@ -75,7 +75,7 @@ impl Read for Waiting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.stop.check()?;
-            // Before the first byte, nothing to read does not mean the end: there is no writer yet.
+            // Before the first byte, nothing to read does not mean the end: there may be no writer yet.
             let may_read = is_ready(&self.file)? || (self.reads_come_back && self.begun);
             if !may_read {
                 continue;

@@ -1,4 +1,4 @@
-//! The trace and span that a case belongs to, found in the case. Reads no trace beyond its first id.
+//! The trace and span that a case belongs to, found in the case. It reads only the first id of a trace.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Case, Key};
 
-/// Bytes of a `trace` that are searched for its id.
+/// How many bytes of a `trace` are searched for its id.
 const SEARCHED_BYTES: usize = 1 << 20;
 
 /// The trace that a case belongs to, and the span if it names one: the ids of W3C Trace Context and OpenTelemetry.
@@ -19,8 +19,8 @@ pub struct TraceContext {
 
 impl Case {
     /// The trace that the case belongs to, if it names one: `traceId` and `spanId` (or `trace_id`, `span_id`), or
-    /// `traceparent`, as its own keys or those of its metadata, or the first id in its trace, which has no span then.
-    /// No scorer is given this.
+    /// `traceparent`, as its own keys or those of its metadata, or the first id in its trace, in which case there is no
+    /// span. No scorer gets this.
     pub fn trace_context(&self) -> Option<TraceContext> {
         [self.other_json(), self.raw(Key::Metadata)]
             .into_iter()
@@ -93,13 +93,13 @@ impl Named<'_> {
     }
 }
 
-/// What is between the quotes of a string. Ids have nothing to escape.
+/// The text between the quotes of a string. Ids need no escapes.
 fn string(raw: &RawValue) -> Option<&str> {
     raw.get().strip_prefix('"')?.strip_suffix('"')
 }
 
-/// The first id of a trace in a text of JSON. A key inside a string has a backslash before its closing quote, so it is
-/// not taken for one.
+/// The first trace id in a JSON text. A key inside a string has a backslash before its closing quote, so it is not
+/// mistaken for a key.
 fn first_in(json: &str) -> Option<TraceContext> {
     let searched = &json[..json.floor_char_boundary(SEARCHED_BYTES)];
     let found = ["\"traceId\"", "\"trace_id\""].into_iter().filter_map(|key| {
@@ -111,7 +111,7 @@ fn first_in(json: &str) -> Option<TraceContext> {
     TraceContext::new(value.strip_prefix('"')?.split('"').next()?, None)
 }
 
-/// An id of `N` bytes, from twice as many hexadecimal digits; all zero is not a valid one.
+/// An id of `N` bytes, from twice as many hexadecimal digits; all zeros are not valid.
 fn id<const N: usize>(digits: &str) -> Option<[u8; N]> {
     if digits.len() != 2 * N || !digits.is_ascii() {
         return None;

@@ -1,5 +1,5 @@
-//! Which rules of a mapping have found nothing in any case so far, and what was probably meant. Applies no rule; `line`
-//! does.
+//! Which rules of a mapping have found nothing in any case so far, with the closest pointers that exist. It applies no
+//! rules; `line` does.
 
 use std::{
     fmt,
@@ -20,31 +20,31 @@ use crate::{
 
 /// How many keys of the first case a message lists.
 const LISTED_KEYS: usize = 12;
-/// The longest key that it lists, in bytes.
+/// The longest key that the message lists, in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// A rule of a [`Mapping`] that found nothing, not even `null`. Those of `error` and `skip` need not find anything.
+/// A rule of a [`Mapping`] that found nothing, not even `null`. Rules for `error` and `skip` need not find anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}={pointer}` finds nothing in any case{}", found(.in_first))]
 #[non_exhaustive]
 pub struct UnmatchedRule {
     /// The key that was mapped.
     pub key: Key,
-    /// Where its value was to be.
+    /// The pointer to its value.
     pub pointer: String,
-    /// What is in the first case where the pointer ends.
+    /// The place in the first case up to which the pointer leads.
     in_first: Option<InFirst>,
 }
 
-/// What the first case has in the value up to which a pointer leads.
+/// The content of the first case at the value up to which a pointer leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct InFirst {
     /// The pointer to that value.
     pointer: String,
-    /// The first of its keys, and whether there are more.
+    /// The first keys of that value, and whether these are all.
     keys: Vec<String>,
     are_all: bool,
-    /// Pointers that were probably meant, the best first.
+    /// The closest pointers that exist, the best first.
     closest: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Advised for UnmatchedRule {
     }
 }
 
-/// The rules that have found nothing so far. It may be looked at while, and after, cases are read.
+/// The rules that have found nothing so far. They can be read while, and after, cases are read.
 #[derive(Clone, Default)]
 pub struct UnmatchedRules(Arc<Mutex<Rules>>);
 
@@ -90,7 +90,7 @@ impl UnmatchedRules {
                 UnmatchedRule { key: *key, pointer: pointer.as_str().to_owned(), in_first: None };
             (pointer.clone(), of_rule)
         };
-        // The whole line is always there; and that no task failed and no case is skipped is as it should be.
+        // The whole line always exists; and it is normal that no task failed and no case is skipped.
         let is_expected = |(key, pointer): &&(Key, Pointer)| {
             pointer.first().is_some() && !matches!(key, Key::Error | Key::Skip)
         };
@@ -99,7 +99,7 @@ impl UnmatchedRules {
         UnmatchedRules(Arc::new(Mutex::new(rules)))
     }
 
-    /// Those that found nothing in any of the cases that were read; none if no case was read.
+    /// The rules that found nothing in any of the cases that were read; empty if no case was read.
     pub fn get(&self) -> Vec<UnmatchedRule> {
         let rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match rules.began {
@@ -108,7 +108,7 @@ impl UnmatchedRules {
         }
     }
 
-    /// Looks at a case; whether a rule is left that found nothing.
+    /// Applies the rules to a case; returns whether a rule has still found nothing.
     pub(super) fn note(&self, case: &Case) -> bool {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = !std::mem::replace(&mut rules.began, true);
@@ -136,8 +136,7 @@ impl fmt::Debug for UnmatchedRules {
     }
 }
 
-/// Where a pointer ends in a line before its own end: how many of its parts lead to a value, and that value. `None` if
-/// all do.
+/// How far a pointer leads in a line: how many of its parts lead to a value, and that value. `None` if all of them do.
 fn end_of<'t>(pointer: &Pointer, line: &'t str) -> Option<(usize, &'t str)> {
     let mut value = line.trim_ascii();
     for (at, token) in pointer.tokens().iter().enumerate() {
@@ -156,7 +155,7 @@ fn end_of<'t>(pointer: &Pointer, line: &'t str) -> Option<(usize, &'t str)> {
 
 fn member<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     let mut found = None;
-    // What is wrong with it was said when the line was read.
+    // Errors in it were reported when the line was read.
     let _ = each_member(object, |key, value| {
         if key == name {
             found = Some(value);
@@ -166,7 +165,7 @@ fn member<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     found
 }
 
-/// What the value has in which `pointer` ends after so many parts; `None` if it is no object.
+/// The content of the value up to which `pointer` leads, after `at` parts; `None` if it is not an object.
 fn in_first(pointer: &Pointer, (at, value): (usize, &str)) -> Option<InFirst> {
     let tokens = pointer.tokens();
     let (before, wanted) = (&tokens[..at], &tokens[at]);
@@ -197,7 +196,7 @@ mod tests {
     use super::*;
     use crate::case::Location;
 
-    /// What is said of the rules after these lines, each with its advice.
+    /// The messages about the rules after these lines, each with its advice.
     fn said(rules: &[&str], lines: &[&str]) -> Vec<(String, Option<Advice>)> {
         let mapping = Mapping::parse(rules).unwrap();
         let unmatched = UnmatchedRules::of(&mapping);
@@ -238,7 +237,7 @@ mod tests {
         assert!(said(&["latencyMs=/ms"], &[r#"{"output":"x","ms":null}"#]).is_empty());
         assert!(said(&["input="], &[without]).is_empty());
         assert!(said(&["error=/failure", "skip=/left/out"], &[without]).is_empty());
-        // Without cases nothing is known.
+        // Without cases, nothing is known about the rules.
         assert!(said(&["latencyMs=/ms"], &[]).is_empty());
     }
 

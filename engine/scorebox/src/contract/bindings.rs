@@ -1,5 +1,5 @@
-//! The bindings that wasmtime generates from `wit/`, and conversions to the engine's own types.
-//! Generated types go no further than `sandbox`.
+//! The bindings that wasmtime generates from `wit/`, and conversions to the engine's own types. Only `sandbox` uses the
+//! generated types.
 
 use wasmtime::component::{ComponentType, Lower};
 
@@ -38,8 +38,8 @@ pub(crate) use generated::scorebox::scorer::{
 };
 pub(crate) use generated::{ScorerOfAnyKind as Scorer, ScorerOfAnyKindIndices as ScorerIndices};
 
-/// The record `scored` of the interface `summary`, which not every scorer exports and the generated
-/// bindings therefore leave out.
+/// The record `scored` of the interface `summary`, which is not in the generated bindings, because not every scorer
+/// exports it.
 #[derive(ComponentType, Lower)]
 #[component(record)]
 pub(crate) struct WireScored<'a> {

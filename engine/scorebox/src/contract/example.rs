@@ -1,14 +1,13 @@
-//! The example that a component carries: a small case, a configuration, and the score that comes of them.
-//! Scores nothing.
+//! The example that a component contains: a small case, a configuration, and the resulting score. It scores nothing.
 
 #![expect(clippy::exhaustive_structs, reason = "a version of the contract has these and no others")]
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-/// The custom section of a component that holds its example.
+/// The custom section of a component with its example.
 pub const EXAMPLE_SECTION: &str = "scorebox:example";
-/// Bytes of an example.
+/// The most bytes of an example.
 pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 
 /// A case that shows what a scorer does.
@@ -28,7 +27,7 @@ impl Example {
     /// Reads an example.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the example.
     pub fn parse(text: &str) -> Result<Example, String> {
         if text.len() > MAX_EXAMPLE_BYTES {
             return Err(format!(

@@ -1,11 +1,12 @@
-//! The optional parts of a case: one table of them, sets of them, and values for them. What a part holds is for others.
+//! The optional parts of a case: a table of them, sets of them, and values for them. It does not interpret their
+//! content.
 
 use serde::{Deserialize, Serialize};
 
-/// The table: a part's name, its key in a case line, and what it is. The order is the contract's.
+/// The table: a part's name, its key in a case line, and its meaning. The order is the contract's.
 macro_rules! fields {
     ($($(#[$meaning:meta])+ $name:ident = $key:literal,)+) => {
-        /// One optional part of a case that a scorer may say it reads.
+        /// One optional part of a case that a scorer may declare to read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         #[expect(clippy::exhaustive_enums, reason = "a version of the contract has these and no others")]
@@ -14,7 +15,7 @@ macro_rules! fields {
         }
 
         impl Field {
-            /// How many fields there are.
+            /// The number of fields.
             pub const COUNT: usize = [$(Field::$name),+].len();
 
             /// All fields, in the contract's order.
@@ -105,7 +106,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// A value for each field that there is one for.
+/// An optional value for each field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts<T>([Option<T>; Field::COUNT]);
 
@@ -123,7 +124,7 @@ impl<T> Parts<T> {
         self.0[field as usize] = value;
     }
 
-    /// The values that there are, in the contract's order.
+    /// The values that are set, in the contract's order.
     pub fn iter(&self) -> impl Iterator<Item = (Field, &T)> {
         Field::ALL
             .into_iter()

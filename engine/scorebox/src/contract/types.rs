@@ -1,5 +1,5 @@
-//! The contract's words as the engine's own types. Knows no wasmtime; what is generated from `wit/`
-//! is turned into these in `bindings`.
+//! The contract's types as the engine's own. They do not depend on wasmtime; `bindings` converts what is generated from
+//! `wit/` to these.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -27,7 +27,7 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
-/// Which of several tries at a case it is.
+/// Which iteration and attempt of a case it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "what a case says about repeats")]
 pub struct Repeat {
@@ -37,26 +37,26 @@ pub struct Repeat {
     pub attempt: u32,
 }
 
-/// What a scorer gets to see of one case: JSON documents as the bytes that were read.
+/// A scorer's input for one case: JSON documents as the bytes that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScorerInput<'a> {
     /// What the task produced, as JSON.
     pub output: &'a str,
-    /// The optional parts, as JSON. [`Field::Latency`] and [`Field::Usage`] reach a scorer as the numbers below,
-    /// whatever stands here.
+    /// The optional parts, as JSON. A scorer gets [`Field::Latency`] and [`Field::Usage`] as the numbers below,
+    /// whatever this contains.
     pub parts: Parts<&'a str>,
     /// How long the task took, in milliseconds; finite, 0 or more.
     pub latency_ms: Option<f64>,
     /// What the task consumed.
     pub usage: Option<Usage>,
-    /// The folder with the files that the task left: for a scorer that imports `workspace`, and no other.
+    /// The folder with the files that the task left, only for scorers that import `workspace`.
     pub workspace: Option<&'a TaskFolder>,
-    /// Which of several tries at the case it is. No scorer sees it; a judge is asked again for each.
+    /// The iteration and the attempt. No scorer sees them; a judge is asked again for each.
     pub repeat: Repeat,
 }
 
 impl<'a> ScorerInput<'a> {
-    /// An output and nothing else.
+    /// An output without anything else.
     pub const fn of(output: &'a str) -> ScorerInput<'a> {
         let parts = Parts::NONE;
         ScorerInput {
@@ -83,7 +83,7 @@ impl<'a> ScorerInput<'a> {
         }
     }
 
-    /// The output, the files and the parts that are in `fields`, without the rest.
+    /// The output, the files and the parts in `fields`, without the rest.
     #[must_use]
     pub fn only(self, fields: Fields) -> ScorerInput<'a> {
         ScorerInput {
@@ -96,10 +96,10 @@ impl<'a> ScorerInput<'a> {
         }
     }
 
-    /// The digest of what a scorer is given: for each part, its canonical key and its content. JSON counts as
-    /// the bytes that were read; latency and usage as the numbers they are. `files` is the digest of the files
-    /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), `None` if it is shown
-    /// none; the folder's name does not count.
+    /// The digest of a scorer's input: for each part, its canonical key and its content. JSON counts as the bytes that
+    /// were read; latency and usage count as numbers. `files` is the digest of the files that the scorer can read
+    /// ([`Outcome::files`](crate::sandbox::Outcome::files)), `None` if there are none; the folder's name does not
+    /// count.
     pub fn digest(&self, files: Option<Digest>) -> Digest {
         let mut parts: Vec<(&str, Cow<'_, [u8]>)> =
             vec![("output", Cow::Borrowed(self.output.as_bytes()))];
@@ -123,7 +123,7 @@ impl<'a> ScorerInput<'a> {
     }
 }
 
-/// The parts of a digest that `usage` is; a usage without numbers is one part still.
+/// The parts of a digest for `usage`; a usage without numbers is still one part.
 fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
     let number = |key, bytes: Option<[u8; 8]>| bytes.map(|bytes| (key, bytes.to_vec().into()));
     let numbers = [
@@ -142,7 +142,7 @@ fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
 pub struct ScoredRow {
     /// The case's id.
     pub case_id: String,
-    /// None if the scorer did not apply.
+    /// `None` if the scorer did not apply.
     pub score: Option<f64>,
     /// The label, if it gave one.
     pub label: Option<String>,
@@ -161,7 +161,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Severity::Gate => "gate",
@@ -181,7 +181,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Whether `score` is a number that this scale has.
+    /// Whether `score` is on this scale.
     pub fn contains(self, score: f64) -> bool {
         match self {
             Scale::Unit => (0.0..=1.0).contains(&score),
@@ -189,7 +189,7 @@ impl Scale {
         }
     }
 
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Scale::Unit => "unit",
@@ -209,7 +209,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Direction::HigherIsBetter => "higher-is-better",
@@ -218,13 +218,13 @@ impl Direction {
     }
 }
 
-/// What a scorer says about itself, checked.
+/// What a scorer reports about itself, checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScorerInfo {
     /// 1 to 64 of `a-z`, `0-9`, `-`.
     pub id: String,
-    /// For a person.
+    /// Its name for people.
     pub name: String,
     /// What it scores, how, and where the formula comes from.
     pub description: String,
@@ -236,11 +236,11 @@ pub struct ScorerInfo {
     pub scale: Scale,
     /// Which end of the scale is good.
     pub direction: Direction,
-    /// The parts of a case that it is given.
+    /// The parts of a case that it gets.
     pub reads: Fields,
     /// How a score below the threshold counts.
     pub severity: Severity,
-    /// The least score that passes.
+    /// The lowest score that passes.
     pub threshold: Option<f64>,
 }
 
@@ -251,10 +251,10 @@ pub struct Assertion {
     pub name: String,
     /// 0 to 1.
     pub score: f64,
-    /// Where absent, the scorer's own.
+    /// If absent, the scorer's own severity applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// The least score that passes.
+    /// The lowest score that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Why, for a person.
@@ -262,46 +262,46 @@ pub struct Assertion {
     pub reason: Option<String>,
 }
 
-/// What a scorer says about a case, as it came over the wall.
+/// A scorer's result for a case, as the guest returned it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreResult {
-    /// None: the scorer does not apply to this case.
+    /// `None` if the scorer does not apply to this case.
     pub score: Option<f64>,
-    /// A category that goes with the score.
+    /// A category in addition to the score.
     pub label: Option<String>,
     /// Why, for a person.
     pub reason: Option<String>,
     /// One JSON document, as text.
     pub meta: Option<String>,
-    /// The checks that the score is made of.
+    /// The checks that make up the score.
     pub assertions: Vec<Assertion>,
 }
 
-/// What a scorer's own error says.
+/// A scorer's own error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScorerError {
-    /// The case lacks what the scorer needs, or has it in a shape that it cannot read.
+    /// The case lacks something that the scorer needs, or has it in a form that the scorer cannot read.
     InvalidInput(String),
     /// Anything else.
     Failed(String),
 }
 
-/// How much a log message matters.
+/// The level of a log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// For the scorer's author.
     Debug,
-    /// Good to know.
+    /// Useful to know.
     Info,
-    /// Probably not meant so.
+    /// Probably unintended.
     Warn,
     /// What went wrong.
     Error,
 }
 
 impl LogLevel {
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             LogLevel::Debug => "debug",
@@ -315,9 +315,9 @@ impl LogLevel {
 /// One message of a scorer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// How much it matters.
+    /// Its level.
     pub level: LogLevel,
-    /// The message, as the scorer gave it, cut at the log limit.
+    /// The message of the scorer, cut at the log limit.
     pub message: String,
 }
 

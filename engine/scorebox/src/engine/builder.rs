@@ -1,4 +1,4 @@
-//! How an engine is set up. Scores nothing.
+//! Sets up an engine. It scores nothing.
 
 use std::{path::PathBuf, sync::Arc, thread};
 
@@ -12,13 +12,13 @@ use crate::{
 
 use super::{Engine, EngineError};
 
-/// Sandboxes for each job, so that the scorers of a suite keep theirs from case to case.
+/// How many sandboxes there are for each job, so that the scorers of a suite keep theirs from case to case.
 const SLOTS_FOR_EACH_JOB: usize = 8;
 /// The most sandboxes that are kept for scorers that do not wait.
 const MAX_WARM_SLOTS: usize = 256;
 
-/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, no judges, and
-/// the memory budget of [`SandboxOptions`].
+/// An engine that is being set up. By default it has a job for each core, no cache, no workspace, no judges, and the
+/// memory budget of [`SandboxOptions`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct EngineBuilder {
@@ -34,13 +34,13 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// How many scores are computed at once, at least 1.
+    /// How many scores are computed at the same time, at least 1.
     pub fn jobs(self, jobs: usize) -> EngineBuilder {
         EngineBuilder { jobs: Some(jobs), ..self }
     }
 
-    /// Keeps compiled code in this folder, which is created if it is missing. Only the user may be able to write
-    /// there; if it cannot be used, [`Engine::warnings`] says why.
+    /// Keeps compiled code in this folder, which is created if it is missing. Only the user may have permission to
+    /// write there; if the folder cannot be used, [`Engine::warnings`] has the reason.
     pub fn cache(self, folder: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder { cache: Some(folder.into()), ..self }
     }
@@ -51,26 +51,26 @@ impl EngineBuilder {
         EngineBuilder { workspace: Some(folder.into()), ..self }
     }
 
-    /// Leaves out of workspaces what this pattern matches, as [`WorkspaceFolder::without`] does.
+    /// Omits the files that match this pattern from workspaces, like [`WorkspaceFolder::without`].
     pub fn workspace_without(mut self, pattern: impl Into<String>) -> EngineBuilder {
         self.left_out.push(pattern.into());
         self
     }
 
-    /// Whom scorers with the grant may ask. A scorer asks the judge called `default`, or the one that
-    /// [`ScorerLoader::judge`](super::ScorerLoader::judge) or its entry in a suite names. A suite's own judges are
-    /// settings only: connect them with the crate `scorebox-judges`.
+    /// The judges that scorers with the grant may ask. A scorer asks the judge `default`, or the one that
+    /// [`ScorerLoader::judge`](super::ScorerLoader::judge) or its entry in a suite names. A suite's own judges are only
+    /// settings: connect them with the crate `scorebox-judges`.
     pub fn judges(self, judges: Judges) -> EngineBuilder {
         EngineBuilder { judges, ..self }
     }
 
-    /// Bytes of memory of all sandboxes together.
+    /// The memory of all sandboxes together, in bytes.
     pub fn memory_budget_bytes(self, bytes: u64) -> EngineBuilder {
         EngineBuilder { memory_budget_bytes: Some(bytes), ..self }
     }
 
-    /// Where components are compiled. By default in a process of this same program, whose `main`
-    /// must begin with [`compile_if_asked`](crate::sandbox::compile_if_asked).
+    /// Where components are compiled. By default, in a process of this same program, whose `main` must begin with
+    /// [`compile_if_asked`](crate::sandbox::compile_if_asked).
     pub fn compiler(self, compiler: Compiler) -> EngineBuilder {
         EngineBuilder { compiler: Some(compiler), ..self }
     }
@@ -80,13 +80,12 @@ impl EngineBuilder {
         EngineBuilder { compile_limits: Some(limits), ..self }
     }
 
-    /// Whether traps are noticed by signals, as they are by default; see
-    /// [`SandboxOptions::signals_based_traps`].
+    /// Whether traps are detected through signals, which is the default; see [`SandboxOptions::signals_based_traps`].
     pub fn signals_based_traps(self, signals_based_traps: bool) -> EngineBuilder {
         EngineBuilder { signals_based_traps: Some(signals_based_traps), ..self }
     }
 
-    /// The engine.
+    /// Builds the engine.
     ///
     /// # Errors
     /// If the workspace cannot be opened, or wasmtime does not run on this machine.

@@ -1,10 +1,10 @@
-//! Where the cases of a run come from. Reads none.
+//! Where the cases of a run come from. It reads no cases.
 
 use std::{io::Read, path::PathBuf};
 
 use crate::case::{CaseReader, Mapping, Source, SourceError};
 
-/// The cases of a run: JSON Lines, also compressed with gzip or zstd. A [`CaseReader`] has more options.
+/// The cases of a run: JSON Lines, optionally compressed with gzip or zstd. A [`CaseReader`] has more options.
 #[derive(Debug)]
 pub struct Cases(CaseReader);
 
@@ -27,10 +27,10 @@ impl Cases {
         Cases::sources(paths.into_iter().map(Source::path).collect())
     }
 
-    /// Whatever `reader` yields; `name` stands for it in messages.
+    /// Reads from `reader`; messages call it `name`.
     ///
     /// # Errors
-    /// None today; sources are checked alike.
+    /// None today; it returns a result like the other constructors.
     pub fn reader(
         name: impl Into<String>,
         reader: impl Read + Send + 'static,

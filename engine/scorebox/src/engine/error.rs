@@ -1,4 +1,4 @@
-//! Why something cannot be begun. Only the words.
+//! Why something cannot start. It contains only the errors.
 
 use crate::{
     advice::{Advice, Advised},
@@ -8,7 +8,7 @@ use crate::{
     workspace::WorkspaceError,
 };
 
-/// Why an engine, a scorer or a run cannot be begun.
+/// Why an engine, a scorer or a run cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -27,7 +27,7 @@ pub enum EngineError {
     /// A name that no scorer can have.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// A scorer is not there, or cannot be used.
+    /// A scorer does not exist or cannot be used.
     #[error(transparent)]
     Scorer(#[from] RunError),
 }

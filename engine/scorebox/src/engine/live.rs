@@ -1,5 +1,5 @@
-//! Live scoring: a program hands over cases as they happen and continues its work; they are scored in the background.
-//! The queue and its bounds are `run`'s.
+//! Live scoring: a program adds cases as they happen and continues its work; they are scored in the background. The
+//! queue and its limits are in `run`.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,13 +16,13 @@ use crate::{
 
 use super::{EngineError, LoadedSuite};
 
-/// Cases that wait to be scored, unless something else is said.
+/// The default for how many cases may wait.
 const DEFAULT_CASES: usize = 10_000;
-/// Bytes of the cases that wait, unless something else is said: 64 MiB.
+/// The default for how many bytes of cases may wait: 64 MiB.
 const DEFAULT_BYTES: usize = 64 << 20;
 
 /// Live scoring that is being set up. By default 10 000 cases of 64 MiB together may wait; when the queue is full, the
-/// one that waited longest is dropped.
+/// oldest waiting case is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct LiveBuilder {
@@ -35,7 +35,7 @@ pub struct LiveBuilder {
 }
 
 impl LoadedSuite {
-    /// Scores cases beside the program that has them: one that is being set up.
+    /// Starts to set up live scoring, in the background of the program.
     pub fn live(&self) -> LiveBuilder {
         LiveBuilder {
             suite: self.clone(),
@@ -55,7 +55,7 @@ impl LiveBuilder {
         self
     }
 
-    /// How many bytes the cases that wait may have together. A case that has more waits alone.
+    /// How many bytes the waiting cases may have together. A larger case waits alone.
     pub fn queue_bytes(mut self, bytes: usize) -> LiveBuilder {
         self.limits.bytes = bytes;
         self
@@ -66,18 +66,18 @@ impl LiveBuilder {
         LiveBuilder { when_full, ..self }
     }
 
-    /// What happens at a case that the run does not take, because its id is taken: it is passed over, unless this says
-    /// that the scoring ends there.
+    /// What to do with a case that the run refuses because its id is taken: by default it is skipped; otherwise the
+    /// scoring ends there.
     pub fn on_bad_case(self, on_bad_case: OnBadCase) -> LiveBuilder {
         LiveBuilder { on_bad_case, ..self }
     }
 
-    /// Gives the run an id of one's own: `"nightly-7".parse()?` makes one.
+    /// Sets the id of the run: `"nightly-7".parse()?` makes one.
     pub fn id(self, id: RunId) -> LiveBuilder {
         LiveBuilder { id, ..self }
     }
 
-    /// Passes what happens to this sink. A sink that refuses ends the scoring.
+    /// Passes the events to this sink. A sink that refuses an event ends the scoring.
     pub fn sink(mut self, sink: impl Sink + 'static) -> LiveBuilder {
         self.sinks.push(Box::new(sink));
         self
@@ -87,7 +87,7 @@ impl LiveBuilder {
     /// first case. Until it ends, it keeps two of the runtime's threads for work that blocks, as [`run`] does.
     ///
     /// # Errors
-    /// If the database cannot be opened, or has a run of this id.
+    /// If the database cannot be opened, or already has a run with this id.
     pub async fn start(self) -> Result<Live, EngineError> {
         if let Some(database) = self.suite.database.clone() {
             let id = self.id.clone();
@@ -114,7 +114,7 @@ impl LiveBuilder {
         let running = {
             let (control, queue) = (Arc::clone(&control), Arc::clone(&queue));
             tokio::spawn(async move {
-                // Also if it ends by a panic.
+                // This closes the queue even after a panic.
                 let _closing = Closing(queue);
                 run(request, control).await
             })
@@ -135,7 +135,7 @@ fn must_be_new(database: &Path, id: &RunId) -> Result<(), RunError> {
     }
 }
 
-/// Closes a queue that no one takes from any more.
+/// Closes a queue from which nobody takes cases any more.
 struct Closing(Arc<CaseQueue>);
 
 impl Drop for Closing {
@@ -144,10 +144,10 @@ impl Drop for Closing {
     }
 }
 
-/// Live scoring that is under way. It may be called from many threads.
+/// Live scoring in progress. Many threads may call it.
 ///
-/// [`shutdown`](Live::shutdown) scores all that was accepted. If it is dropped without, no more is accepted, and what
-/// was is still scored while the runtime lives.
+/// [`shutdown`](Live::shutdown) scores everything that was accepted. If `Live` is dropped without it, no more cases are
+/// accepted, and the accepted ones are still scored while the runtime exists.
 #[derive(Debug)]
 pub struct Live {
     queue: Arc<CaseQueue>,
@@ -159,15 +159,15 @@ pub struct Live {
 }
 
 impl Live {
-    /// Hands over a case to be scored, and returns at once; answers whether it was accepted. Nothing that goes wrong
-    /// with the scoring reaches the caller: it is in rows, [`counts`](Live::counts) and the answer of
-    /// [`shutdown`](Live::shutdown). Only with [`WhenFull::Wait`] it waits, if the queue is full.
+    /// Adds a case to be scored, and returns at once whether it was accepted. Errors in the scoring do not reach the
+    /// caller: they are in rows, [`counts`](Live::counts) and the result of [`shutdown`](Live::shutdown). Only with
+    /// [`WhenFull::Wait`] does it wait, if the queue is full.
     pub fn score_live(&self, case: Case) -> bool {
         self.queue.put(case, self.when_full)
     }
 
-    /// Leaves a place among the cases empty, because what came there was no case: a case without an id is called by its
-    /// place, as it is in a file.
+    /// Skips an ordinal, for an item that was not a case: a case without an id is named after its ordinal, as in a
+    /// file.
     pub fn leave_empty(&self) {
         self.queue.leave_empty();
     }
@@ -182,41 +182,41 @@ impl Live {
         self.queue.counts()
     }
 
-    /// What answers with the [`counts`](Live::counts) whenever it is asked, also after the shutdown: for metrics.
+    /// A function that returns the [`counts`](Live::counts) at any time, even after the shutdown: for metrics.
     pub fn counting(&self) -> impl Fn() -> QueueCounts + Send + Sync + use<> {
         let queue = Arc::clone(&self.queue);
         move || queue.counts()
     }
 
-    /// How far the scoring is.
+    /// The progress of the scoring.
     pub fn progress(&self) -> Progress {
         self.control.progress()
     }
 
-    /// Waits until all cases that were accepted before have their rows, stored if there is a database. Answers false if
-    /// the scoring ended before that; [`shutdown`](Live::shutdown) says why.
+    /// Waits until all cases that were accepted before have their rows, stored if there is a database. Returns false if
+    /// the scoring ended before that; [`shutdown`](Live::shutdown) reports why.
     pub async fn flush(&self) -> bool {
         let all = self.queue.next_ordinal();
         let mut is_done = self.is_done.clone();
         is_done.wait_for(|done| *done >= all).await.is_ok()
     }
 
-    /// Ends the scoring for this reason: accepts no more, and drops the cases that wait. What is computed at the moment
-    /// is finished, and stored if there is a database.
+    /// Ends the scoring for this reason: it accepts no more cases, and drops those that wait. Scores that are being
+    /// computed are finished, and stored if there is a database.
     pub fn stop(&self, reason: Stop) {
         self.control.stop(reason);
-        // What waits for a case sees that none comes.
+        // This wakes the run if it waits for a case.
         self.queue.close();
     }
 
-    /// Ends the scoring at once: what is computed at the moment is dropped, too.
+    /// Ends the scoring at once: scores that are being computed are dropped too.
     pub fn abort(self) {
         self.stop(Stop::Interrupted);
         self.running.abort();
     }
 
-    /// Accepts no more, scores all that was accepted, and ends the run; `None` if there was no case, or if the scoring
-    /// was stopped before the first.
+    /// Accepts no more cases, scores all that were accepted, and ends the run; `None` if there was no case, or if the
+    /// scoring was stopped before the first one.
     ///
     /// # Errors
     /// As [`run()`](crate::run::run).

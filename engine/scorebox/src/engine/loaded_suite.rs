@@ -1,5 +1,5 @@
-//! A suite that is loaded once and scores cases that a program has in memory: some at a time and with the answer in
-//! hand, or live, beside the program. Adds nothing to what a run does.
+//! A suite that is loaded once and scores cases that a program has in memory: a few at a time with a direct result, or
+//! live, in the background. It adds nothing to what a run does.
 
 use std::{
     collections::BTreeMap,
@@ -48,11 +48,11 @@ impl LoadedSuite {
         LoadedSuite { database: Some(database.into()), ..self }
     }
 
-    /// Scores these cases with all scorers, as many at once as there are jobs, and waits for all. An error of one
-    /// scorer is no error of the others.
+    /// Scores these cases with all scorers, as many at the same time as there are jobs, and waits for all. An error of
+    /// one scorer does not affect the others.
     ///
-    /// A case without an id is named by its place, `case-1` for the first. If the scores are stored, an id that comes
-    /// twice names the first case, and the second is refused.
+    /// A case without an id is named after its position, `case-1` for the first. If the scores are stored and an id
+    /// occurs twice, it belongs to the first case, and the second is refused.
     ///
     /// # Errors
     /// If the database cannot store the scores. What was stored stays.
@@ -105,29 +105,30 @@ impl LoadedSuite {
     }
 }
 
-/// What [`LoadedSuite::score_batch`] answers.
+/// The result of [`LoadedSuite::score_batch`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Batch {
-    /// The run as which the scores are stored; `None` if they are not.
+    /// The run in which the scores are stored; `None` if they are not stored.
     pub run: Option<RunId>,
-    /// One digest of all that is stored of it.
+    /// One digest of everything that is stored of it.
     pub root: Option<Digest>,
     /// The cases in the order in which they were given.
     pub cases: Vec<CaseScores>,
 }
 
-/// A case and what the scorers of a suite say about it.
+/// A case and the answers of a suite's scorers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseScores {
     /// The case's own id.
     pub case_id: String,
-    /// What each scorer says, by its name in the suite; `None` if it failed. A scorer that skips the case is missing.
+    /// The answer of each scorer, by its name in the suite; `None` if it failed. A scorer that skips the case is
+    /// missing.
     pub results: BTreeMap<ScorerId, Option<Answer>>,
     /// Why scorers failed.
     pub errors: BTreeMap<ScorerId, AnswerError>,
-    /// Why no scorer was given the case: its id is taken.
+    /// Why no scorer got the case: its id is taken.
     pub refused: Option<String>,
 }
 
@@ -140,9 +141,9 @@ impl CaseScores {
     }
 }
 
-/// The answers of a batch, as they come.
+/// Collects the answers of a batch.
 struct Gathering {
-    /// In the order of their ordinals: two of them may have one id.
+    /// In the order of their ordinals, because two of them may have the same id.
     cases: Vec<CaseScores>,
 }
 
@@ -157,7 +158,7 @@ impl Gathering {
         Gathering { cases: cases.iter().map(empty).collect() }
     }
 
-    /// The case of this ordinal.
+    /// The case with this ordinal.
     fn case(&mut self, ordinal: u64) -> Option<&mut CaseScores> {
         self.cases.get_mut(usize::try_from(ordinal).ok()?)
     }

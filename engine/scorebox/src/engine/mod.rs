@@ -1,15 +1,15 @@
-//! The library in one value: what a program that embeds it sets up once, and then scores with. Adds
-//! nothing of its own: all it does goes through the other rooms, which can do more.
+//! The library in one value: a program that embeds it sets up an engine once, and then scores with it. It adds no
+//! functions: everything goes through the other rooms, which can do more.
 //!
-//! - `builder`: how an engine is set up.
-//! - `scorer`: one scorer, loaded, for cases one at a time.
-//! - `loaded_suite`: a suite, loaded, for cases that a program has in memory.
-//! - `live`: cases scored in the background, as they happen.
+//! - `builder`: sets up an engine.
+//! - `scorer`: one loaded scorer, for cases one at a time.
+//! - `loaded_suite`: a loaded suite, for cases that a program has in memory.
+//! - `live`: cases that are scored in the background, as they happen.
 //! - `cases`: where the cases of a run come from.
-//! - `running`: a run that is under way, and its events.
-//! - `error`: why something cannot be begun.
+//! - `running`: a run in progress, and its events.
+//! - `error`: why something cannot start.
 //!
-//! Components are compiled in a process of the same program: its `main` begins with
+//! Components are compiled in a process of the same program, so its `main` must begin with
 //! [`compile_if_asked`](crate::sandbox::compile_if_asked).
 //!
 //! ```no_run
@@ -76,8 +76,8 @@ pub use loaded_suite::{Batch, CaseScores, LoadedSuite};
 pub use running::{Run, RunBuilder};
 pub use scorer::{Scorer, ScorerLoader};
 
-/// A sandbox, the scorers that have names, and how much is done at once. Cheap to clone. Needs a tokio runtime with
-/// time.
+/// A sandbox, the named scorers, and how much is computed at the same time. Cheap to clone. It needs a tokio runtime
+/// with time enabled.
 #[derive(Clone, Debug)]
 pub struct Engine {
     sandbox: Sandbox,
@@ -86,12 +86,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that is being set up.
+    /// Starts to set up an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// A scorer: a built-in one's name, or the path of a `.wasm` file.
+    /// A scorer: the name of a built-in one, or the path of a `.wasm` file.
     pub fn scorer(&self, uses: &str) -> ScorerLoader {
         ScorerLoader::new(self.clone(), uses)
     }
@@ -109,18 +109,18 @@ impl Engine {
         LoadedSuite::load(self.clone(), suite).await
     }
 
-    /// The same engine with these scorers for names and paths, in place of those that are built in.
+    /// The same engine with the scorers of this registry instead of the built-in ones.
     #[must_use]
     pub fn with_registry(self, registry: Registry) -> Engine {
         Engine { registry: Arc::new(registry), ..self }
     }
 
-    /// The sandbox behind it, for [`verify`](crate::verify) and all else that takes one.
+    /// The engine's sandbox, for [`verify`](crate::verify) and everything else that takes one.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// What does not work as it should, though scoring does: one sentence each.
+    /// What does not work as it should although scoring does, in one sentence each.
     pub fn warnings(&self) -> &[String] {
         self.sandbox.warnings()
     }

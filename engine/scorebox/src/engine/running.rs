@@ -1,4 +1,4 @@
-//! A run of an engine, and its events as they come. Decides nothing that `run` does not.
+//! A run of an engine, and its events as they come. It decides nothing that `run` does not.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -15,8 +15,8 @@ use crate::{
 
 use super::{Cases, Engine, EngineError};
 
-/// A run that is being set up. By default it is a new run with an id made of the time, stores nothing, and stops at
-/// the first bad line.
+/// A run that is being set up. By default it is a new run with an id from the time, stores nothing, and stops at the
+/// first bad line.
 #[derive(Debug)]
 #[must_use]
 pub struct RunBuilder {
@@ -44,23 +44,23 @@ impl RunBuilder {
         }
     }
 
-    /// Stores the run in this database file, which is made if it is missing.
+    /// Stores the run in this database file, which is created if it is missing.
     pub fn store(self, database: impl Into<PathBuf>) -> RunBuilder {
         RunBuilder { database: Some(database.into()), ..self }
     }
 
-    /// Gives the run an id of one's own: `"nightly-7".parse()?` makes one.
+    /// Sets the id of the run: `"nightly-7".parse()?` makes one.
     pub fn id(self, id: RunId) -> RunBuilder {
         RunBuilder { which: WhichRun::New(id), ..self }
     }
 
-    /// Continues the run of this id, which was interrupted: what is missing is scored. Needs the database that it is
-    /// stored in, and the same cases.
+    /// Continues the run with this id, which was interrupted: what is missing is scored. It needs the database in which
+    /// the run is stored, and the same cases.
     pub fn resume(self, id: RunId) -> RunBuilder {
         RunBuilder { which: WhichRun::Resume(id), ..self }
     }
 
-    /// Copies scores that an earlier run in the database has, instead of computing them.
+    /// Copies scores from an earlier run in the database, instead of computing them.
     pub fn reuse(self) -> RunBuilder {
         RunBuilder { reuse: true, ..self }
     }
@@ -70,13 +70,13 @@ impl RunBuilder {
         RunBuilder { on_bad_case: OnBadCase::Skip, ..self }
     }
 
-    /// Passes what happens to this sink, before the event reaches the reader of the run's events.
+    /// Passes the run's events to this sink, before each reaches the reader of the run's events.
     pub fn sink(mut self, sink: impl Sink + 'static) -> RunBuilder {
         self.sinks.push(Box::new(sink));
         self
     }
 
-    /// Loads the scorers and begins the run, which is under way until its last event or until it is dropped.
+    /// Loads the scorers and starts the run, which continues until its last event or until it is dropped.
     ///
     /// # Errors
     /// If a scorer does not exist or cannot be used. All other errors are those of the run: [`Run::end`].
@@ -105,12 +105,12 @@ impl RunBuilder {
     }
 }
 
-/// A run that is under way.
+/// A run in progress.
 ///
 /// It waits while its events are not read: either read them, or [`end`](Run::end) it. If it is dropped, it ends as if
-/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. If its
-/// runtime is dropped, it ends in the same way, and the runtime waits for that; `Runtime::shutdown_background` does
-/// not, and may leave the run marked as running.
+/// interrupted: scores in flight are finished, and what is stored stays and can be resumed. That takes a moment. If its
+/// runtime is dropped, it ends in the same way, and the runtime waits for that; `Runtime::shutdown_background` does not
+/// wait, and may leave the run marked as running.
 #[derive(Debug)]
 pub struct Run {
     events: EventStream,
@@ -119,22 +119,22 @@ pub struct Run {
 }
 
 impl Run {
-    /// The next event; none after the last. Dropping the future loses nothing.
+    /// The next event; `None` after the last one. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.next().await
     }
 
-    /// How far the run is.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         self.control.progress()
     }
 
-    /// Ends the run: what is in flight is finished and stored, nothing more is begun. Its last events follow.
+    /// Ends the run: scores in flight are finished and stored, and nothing more begins. Its last events follow.
     pub fn stop(&self) {
         self.control.stop(Stop::Interrupted);
     }
 
-    /// Waits for the end of the run, whatever events are left, and says how it went.
+    /// Waits for the end of the run, discards the remaining events, and returns how it went.
     ///
     /// # Errors
     /// As [`run()`](crate::run::run).

@@ -1,4 +1,4 @@
-//! One scorer, for cases one at a time. Stores nothing.
+//! One scorer, for cases one at a time. It stores nothing.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
 
 use super::{Engine, EngineError};
 
-/// A scorer that is about to be loaded. What is not said is as usual: no configuration, the default limits, no grants.
+/// A scorer that is about to be loaded. The defaults are: no configuration, the default limits, no grants.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ScorerLoader {
@@ -50,7 +50,7 @@ impl ScorerLoader {
         ScorerLoader { limits, ..self }
     }
 
-    /// Lets it import something that no scorer may by itself.
+    /// Lets it import something that scorers may not import without a grant.
     pub fn grant(mut self, grant: Grant) -> ScorerLoader {
         self.grants.push(grant);
         self
@@ -82,12 +82,12 @@ impl ScorerLoader {
     }
 }
 
-/// A scorer that is ready. Scores may be computed at the same time; each has its own sandbox.
+/// Loads it, from the cache or by compiling it.
 #[derive(Debug)]
 pub struct Scorer(LoadedScorer);
 
 impl Scorer {
-    /// Scores one case. Waits for a sandbox first. If the case says that its task failed, nothing runs.
+    /// Scores one case. Waits for a sandbox first. If the case states that its task failed, nothing runs.
     pub async fn score(&self, case: &Case) -> Outcome {
         if let Some(why) = case.error() {
             return Outcome::of_failed_task(why);
@@ -97,12 +97,12 @@ impl Scorer {
         self.0.score(ScorerInput { workspace: folder.as_ref(), ..input }).await
     }
 
-    /// What the scorer says about itself.
+    /// What the scorer reports about itself.
     pub fn info(&self) -> &ScorerInfo {
         self.0.info()
     }
 
-    /// The scorer of the sandbox, which can do more.
+    /// The sandbox's scorer, which can do more.
     pub fn loaded(&self) -> &LoadedScorer {
         &self.0
     }

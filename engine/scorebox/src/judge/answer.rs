@@ -1,4 +1,4 @@
-//! What a model said, and what that consumed. Judges nothing.
+//! A model's answer, and what it consumed. It does not judge the answer.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 /// The answer to one question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What the model said.
+    /// The content of the answer.
     pub reply: Reply,
     /// The model that answered, as its provider names it.
     pub model: String,
-    /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask
-    /// counts that too.
+    /// The tokens that it consumed, as far as the provider reports them. If a provider sends further requests to find
+    /// out how to ask, it counts those too.
     pub usage: TokenUsage,
-    /// What that cost in US dollars, as far as the provider says so itself; otherwise the judge's price says. Of a
-    /// provider that tried more than once: what those attempts cost of which it is known. Of the tokens it leaves out
-    /// what is not known of all of them.
+    /// The cost in US dollars, if the provider reports it; otherwise the judge's price decides. If a provider tried
+    /// more than once, it includes the known costs of those attempts. It omits tokens that are not known for all
+    /// attempts.
     pub cost_usd: Option<f64>,
-    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it
-    /// that failed.
+    /// Whether more than that may have been consumed, by an unknown amount: by the answer, or by failed attempts before
+    /// it.
     pub is_uncounted: bool,
-    /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
+    /// The time from the first attempt to the answer, including waits between attempts, but not the wait for a turn.
     pub latency: Duration,
-    /// How often the provider was asked, at least 1.
+    /// How many attempts were made, at least 1.
     pub attempts: u32,
 }
 
 impl Answer {
-    /// This reply of this model to the first attempt. Its tokens, cost and latency are not known.
+    /// This reply of this model in the first attempt. Its tokens, cost and latency are unknown.
     pub fn new(reply: Reply, model: impl Into<String>) -> Answer {
         Answer {
             reply,
@@ -42,25 +42,25 @@ impl Answer {
     }
 }
 
-/// What a model says to a question.
+/// A model's reply to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Reply {
-    /// To a conversation.
+    /// The reply to a conversation.
     Text {
-        /// What it says.
+        /// The text of the reply.
         text: String,
-        /// Whether it ended because it had no more tokens.
+        /// Whether it ended because it reached the limit of tokens.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         truncated: bool,
     },
-    /// To texts: a vector each, in their order, all of one length and of finite numbers.
+    /// The reply to texts: a vector for each, in their order, all of the same length and with finite numbers.
     Vectors(Vec<Vec<f32>>),
 }
 
 impl Reply {
-    /// To so many texts, if there is a vector for each, and all are of one length and of finite numbers.
+    /// The reply to this many texts, if there is a vector for each, and all have the same length and finite numbers.
     ///
     /// # Errors
     /// What is wrong with them.
@@ -69,7 +69,7 @@ impl Reply {
     }
 }
 
-/// Whether these are the vectors of so many texts; the error says what is wrong with them.
+/// Checks that these are the vectors of this many texts; the error describes what is wrong with them.
 pub(super) fn must_fit(vectors: &[Vec<f32>], texts: usize) -> Result<(), String> {
     let length = vectors.first().map_or(0, Vec::len);
     if vectors.len() != texts {
@@ -92,23 +92,23 @@ pub(super) fn must_fit(vectors: &[Vec<f32>], texts: usize) -> Result<(), String>
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "what every provider counts")]
 pub struct TokenUsage {
-    /// Tokens of the question; `None` if the provider does not say.
+    /// The tokens of the question; `None` if the provider does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens of the answer; `None` if the provider does not say.
+    /// The tokens of the answer; `None` if the provider does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
 }
 
-/// The most tokens of one answer that count as stated: a database holds no larger number.
+/// The most tokens of one answer that are accepted: a database cannot store a larger number.
 pub(crate) const MAX_TOKENS: u64 = i64::MAX as u64;
 
-/// The most that one answer can cost, in US dollars. More counts as not stated: sums of it would say nothing of the
-/// others.
+/// The most that one answer can cost, in US dollars. A larger cost counts as unknown, because it would dominate every
+/// sum.
 pub const MAX_COST_USD: f64 = 1e9;
 
 impl TokenUsage {
-    /// The same without counts that no database holds, which are not ones of tokens.
+    /// The same without counts that a database cannot store, which cannot be right.
     pub(super) fn credible(self) -> TokenUsage {
         let credible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MAX_TOKENS);
         TokenUsage {
@@ -117,7 +117,7 @@ impl TokenUsage {
         }
     }
 
-    /// The tokens of both; a count that only one of them has is that one's.
+    /// The sum of both; if only one of them has a count, it is used.
     #[must_use]
     pub fn plus(self, other: TokenUsage) -> TokenUsage {
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {

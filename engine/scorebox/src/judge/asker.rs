@@ -1,5 +1,5 @@
-//! A scorer's access to a judge or a jury: which one, which models, within which budget and time. Makes calls of what
-//! the scorer asks.
+//! A scorer's access to a judge or a jury: which one, which models, with which budget and time. It turns the scorer's
+//! questions into calls.
 
 use std::{slice, sync::Arc, time::Duration};
 
@@ -28,13 +28,13 @@ pub struct Asker {
 pub(crate) struct Seat {
     /// The judge's name.
     pub(crate) judge: String,
-    /// The model that is asked; `None` for a judge that needs no name of one.
+    /// The model that is asked; `None` for a judge that needs no model name.
     pub(crate) model: Option<String>,
-    /// Which sample it is, from 0.
+    /// The number of the sample, from 0.
     pub(crate) sample: u32,
     /// How many samples there are.
     samples: u32,
-    /// Whether the jury decides which model is asked, whatever the scorer says.
+    /// Whether the jury decides which model is asked, whatever the scorer requests.
     decides_model: bool,
 }
 
@@ -56,7 +56,7 @@ impl Judges {
 }
 
 impl JudgeIdentity {
-    /// A judge, or jury, like it that answers from recordings only; `None` if there cannot be such a judge or jury.
+    /// A similar judge or jury that answers only from recordings; `None` if such a judge or jury is impossible.
     pub(crate) fn of_recordings(&self) -> Option<Asker> {
         if self.jury.as_ref().is_some_and(|identity| !identity.jury.is_valid()) {
             return None;
@@ -85,13 +85,13 @@ impl Asker {
         Asker { asking, ..self.clone() }
     }
 
-    /// The jury that is asked in place of one judge; `None` if there is none.
+    /// The jury that is asked instead of one judge; `None` if there is none.
     pub(crate) fn jury(&self) -> Option<&Jury> {
         self.choice.jury.as_ref()
     }
 
-    /// The access of each juror, which share its budget; none if there is no jury. Those of one sample are next to each
-    /// other.
+    /// The access of each juror; they share its budget. Empty if there is no jury. The jurors of one sample are
+    /// consecutive.
     pub(crate) fn jurors(&self) -> Vec<(Seat, Asker)> {
         let Some(jury) = self.jury() else { return Vec::new() };
         let members = self.choice.members().into_iter().filter_map(|choice| {
@@ -132,10 +132,10 @@ impl Asker {
         &self.identity
     }
 
-    /// The call that `request` is, for a case of this iteration and attempt.
+    /// The call for `request`, for a case with this iteration and attempt.
     ///
     /// # Errors
-    /// The request is not valid, or names a model that it may not.
+    /// The request is not valid, or names a model that is not allowed.
     pub fn call(
         &self,
         request: &Request,
@@ -160,17 +160,17 @@ impl Asker {
         })
     }
 
-    /// The answer to `call`, which may take so long from when it is sent.
+    /// Asks for the answer to `call`, which may take at most this long after it is sent.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no answer.
     pub async fn ask(&self, call: &Call, within: Duration) -> Result<Asked, JudgeError> {
         let scorer = self.choice.scorer.as_deref();
         let behalf = Behalf { scorer, meter: &self.meter, within, asking: &self.asking };
         self.judges.answer(self.choice.name(), call, behalf).await
     }
 
-    /// Whether a scorer may name this model for texts or, if not `is_text`, for vectors; of a jury, to all of its
+    /// Checks that a scorer may name this model for texts or, if not `is_text`, for vectors; for a jury, to all of its
     /// members.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl Asker {
         })
     }
 
-    /// The model that is asked: the one that the scorer names, if it may, or its entry's, or the judge's.
+    /// The model to ask: the one that the scorer names, if it may; otherwise its entry's, or the judge's.
     fn model<'a>(
         &'a self,
         named: Option<&'a str>,
@@ -206,7 +206,7 @@ impl Asker {
 }
 
 impl Seat {
-    /// The number of the scorer's own sample among those of all jurors: each has numbers that no other has.
+    /// The number of the scorer's own sample among those of all jurors: no two jurors share a number.
     fn sample_of(&self, own: u32) -> Result<u32, JudgeError> {
         let number = own.checked_mul(self.samples).and_then(|it| it.checked_add(self.sample));
         number.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! How much calls have consumed, and whether more is left. Decides nothing about what happens then.
+//! What calls have consumed, and whether more is left. It does not decide what happens then.
 
 use std::{
     fmt,
@@ -12,31 +12,31 @@ use super::{
     expected::{Expected, Size},
 };
 
-/// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
+/// What calls have consumed of a budget. Calls that are answered from a recording consume nothing.
 pub struct Meter {
     budget: Budget,
-    /// What of the budget was consumed before; it is not part of what this counts.
+    /// How much of the budget was consumed before; it is not included in the counts.
     before: Consumed,
     used: Mutex<Used>,
-    /// A call has ended.
+    /// Notifies when a call has ended.
     ended: Notify,
 }
 
 #[derive(Default)]
 struct Used {
     consumed: Consumed,
-    /// What is known of the calls that are alike, and which of them are under way.
+    /// The known costs of similar calls, and which of them are in progress.
     alike: Expected,
-    /// What the dearest call cost whose cost is known.
+    /// The highest known cost of a call.
     dearest_usd: Option<f64>,
-    /// What attempts that failed may have cost, for each call at most as much as the dearest one.
+    /// What failed attempts may have cost: assumed to be as much for each call as the most expensive one so far.
     guessed_usd: f64,
-    /// A call cost something, and nobody says how much.
+    /// Whether a call had an unknown cost.
     is_cost_unknown: bool,
 }
 
 impl Used {
-    /// A call of this size ends.
+    /// Ends a call of this size.
     fn end(&mut self, size: &Size, cost_usd: Option<f64>, usage: TokenUsage) {
         self.alike.end(size, cost_usd);
         self.consumed.add(cost_usd, usage);
@@ -46,15 +46,15 @@ impl Used {
     }
 }
 
-/// What a call may have consumed beyond what is said about it.
+/// What a call may have consumed beyond what is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beyond {
     /// Nothing.
     Nothing,
-    /// Attempts that failed and do not say what they took: for each question they are taken to have cost as much as the
-    /// dearest one so far.
+    /// Failed attempts whose cost is not reported: for each question, it is assumed to be that of the most expensive
+    /// call so far.
     Unanswered,
-    /// Something, and nobody knows how much: no money is spent from here on, if there is a budget of it.
+    /// An unknown amount: if there is a budget in US dollars, nothing more is spent from here on.
     Unknown,
 }
 
@@ -62,9 +62,9 @@ pub(super) enum Beyond {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Consumed {
-    /// Calls that were sent, those that failed included.
+    /// Calls that were sent, including those that failed.
     pub calls: u64,
-    /// What they cost, in US dollars, as far as that is known.
+    /// Their cost in US dollars, as far as it is known.
     pub cost_usd: f64,
     /// Tokens of questions.
     pub input_tokens: u64,
@@ -82,24 +82,24 @@ impl Consumed {
     }
 }
 
-/// A budget is spent.
+/// Why a budget is spent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Spent {
-    /// No call is left.
+    /// No more calls are allowed.
     #[error("its budget of {} is used up", calls(*.0))]
     Calls(u64),
-    /// No money is left.
+    /// No more money is left.
     #[error("{used:.6} US dollars are spent, of a budget of {budget}{}", of_guesses(*guessed))]
     Cost {
-        /// What was spent.
+        /// The amount that was spent.
         used: f64,
-        /// How much of it was taken for attempts of which nobody says what they cost.
+        /// How much of it is assumed for attempts with unknown cost.
         guessed: f64,
-        /// What may be spent.
+        /// The budget.
         budget: f64,
     },
-    /// Nobody knows how much money is left.
+    /// It is unknown how much money is left.
     #[error(
         "what a question cost is not known, because its tokens are not counted or have no price: a budget of {0} US dollars cannot be kept"
     )]
@@ -114,7 +114,7 @@ fn calls(number: u64) -> String {
     }
 }
 
-/// How much of what is spent is a guess, in words; nothing if all of it is known.
+/// How much of what was spent is assumed, in words; empty if all of it is known.
 fn of_guesses(guessed: f64) -> String {
     match guessed > 0.0 {
         true => format!(
@@ -125,13 +125,13 @@ fn of_guesses(guessed: f64) -> String {
 }
 
 impl Meter {
-    /// Nothing consumed yet.
+    /// A budget of which nothing is consumed yet.
     pub fn new(budget: Budget) -> Meter {
         let before = Consumed::default();
         Meter { budget, before, used: Mutex::default(), ended: Notify::new() }
     }
 
-    /// The same, with so much of the budget consumed before.
+    /// The same, with this much of the budget consumed before.
     pub(super) fn after(self, before: Consumed) -> Meter {
         Meter { before, ..self }
     }
@@ -146,13 +146,15 @@ impl Meter {
         self.lock().consumed
     }
 
-    /// Counts a call of this size that is about to be sent. `false`, and nothing is counted, if those under way might
-    /// spend the rest, or have spent it and may still add to that: then wait until one has ended, and try again.
+    /// Counts a call of this size that is about to be sent. Returns `false`, and counts nothing, if the calls in
+    /// progress might spend the rest, or if the rest is spent and calls in progress may still add to that: then wait
+    /// until one has ended, and try again.
     ///
-    /// The first call is under way alone, since nobody knows before what calls cost.
+    /// The first call is in progress alone, because costs are unknown before it ends.
     ///
     /// # Errors
-    /// The budget is spent. One of money says so once no call is under way, so that what is spent is all of it.
+    /// The budget is spent. A budget in US dollars reports this only when no call is in progress, so that the amount is
+    /// final.
     pub(super) fn begin(&self, size: &Size) -> Result<bool, Spent> {
         let mut used = self.lock();
         match self.must_have_left(&used) {
@@ -190,17 +192,17 @@ impl Meter {
         }
     }
 
-    /// What is gone of the budget of money.
+    /// How much of the budget in US dollars is spent.
     fn spent_usd(&self, used: &Used) -> f64 {
         self.before.cost_usd + used.consumed.cost_usd + used.guessed_usd
     }
 
-    /// The end of a call, from this moment on.
+    /// Waits for the end of a call, from this moment on.
     pub(super) fn ended(&self) -> Notified<'_> {
         self.ended.notified()
     }
 
-    /// Takes back a call that was counted and not sent.
+    /// Undoes the count of a call that was not sent.
     pub(super) fn not_sent(&self, size: &Size) {
         let mut used = self.lock();
         used.consumed.calls = used.consumed.calls.saturating_sub(1);
@@ -209,7 +211,7 @@ impl Meter {
         self.ended.notify_waiters();
     }
 
-    /// Counts what a call consumed, with what it may have consumed beyond that. Calls that wait see both or neither.
+    /// Counts what a call consumed, with what it may have consumed beyond that. Waiting calls see both or neither.
     pub(super) fn end(
         &self,
         size: &Size,
@@ -229,7 +231,7 @@ impl Meter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
-        // What is behind the lock is consistent after every statement.
+        // The state behind the lock is consistent after every statement.
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -307,7 +309,7 @@ mod tests {
         meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
         (0..3).for_each(|_| assert_eq!(meter.begin(&SIZE), Ok(true)));
         assert_eq!(meter.begin(&SIZE), Ok(false));
-        // Cheaper than thought: there is room again.
+        // The call was cheaper than expected: there is room again.
         meter.end(&SIZE, Some(0.0), TokenUsage::default(), Beyond::Nothing);
         assert_eq!(meter.begin(&SIZE), Ok(true));
         assert!(!meter.is_spent());
@@ -350,7 +352,7 @@ mod tests {
         meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
         assert_eq!((meter.begin(&SIZE), meter.begin(&SIZE)), (Ok(true), Ok(true)));
         meter.end(&SIZE, Some(1.0), TokenUsage::default(), Beyond::Nothing);
-        // The other one has yet to be paid for.
+        // The cost of the other call is not known yet.
         assert_eq!(meter.begin(&SIZE), Ok(false));
         assert!(meter.is_spent());
         meter.end(&SIZE, Some(1.0), TokenUsage::default(), Beyond::Nothing);

@@ -1,4 +1,5 @@
-//! Makes [`Judges`]: which there are, where answers are recorded, and what they may consume. Asks none.
+//! Makes [`Judges`]: which judges there are, where answers are recorded, and what they may consume. It asks none of
+//! them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +21,7 @@ pub struct JudgesBuilder {
 }
 
 impl JudgesBuilder {
-    /// These, and the judge `name`. Without a provider it answers from recordings only.
+    /// Adds the judge `name`. Without a provider, it answers only from recordings.
     #[must_use]
     pub fn judge(
         mut self,
@@ -34,7 +35,7 @@ impl JudgesBuilder {
         self
     }
 
-    /// These, and the judge `name`, which has the answers of `recorded` and no others.
+    /// Adds the judge `name`, which has only the answers in `recorded`.
     #[must_use]
     pub fn recorded_judge(
         mut self,
@@ -69,14 +70,14 @@ impl JudgesBuilder {
         self
     }
 
-    /// What of that budget was consumed before, by earlier sessions of the same run.
+    /// How much of that budget was consumed before, by earlier sessions of the same run.
     #[must_use]
     pub fn consumed_before(mut self, consumed: Consumed) -> JudgesBuilder {
         self.before = consumed;
         self
     }
 
-    /// The judges.
+    /// Makes the judges.
     pub fn build(self) -> Judges {
         let JudgesBuilder { judges, recordings, recording_use, budget, before } = self;
         Judges(Arc::new(Shared {
@@ -92,7 +93,7 @@ impl JudgesBuilder {
 }
 
 impl Judges {
-    /// No judges; a builder for some.
+    /// A builder without judges.
     pub fn builder() -> JudgesBuilder {
         JudgesBuilder::default()
     }

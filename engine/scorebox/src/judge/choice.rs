@@ -1,4 +1,4 @@
-//! Which judge, or which jury, a scorer may ask, and for what. Sends no question.
+//! Which judge, or which jury, a scorer may ask, and for what. It sends no questions.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use super::{Budget, Jury};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct JudgeChoice {
-    /// The judge; `None` for the one called `default`.
+    /// The judge; `None` for the judge `default`.
     pub judge: Option<String>,
     /// The model that is asked instead of the judge's own.
     pub model: Option<String>,
-    /// The models that the scorer may name itself, beside that one.
+    /// The models that the scorer may name itself, in addition to that one.
     pub models: Vec<String>,
     /// What all calls of the scorer may consume together.
     pub budget: Budget,
-    /// How long one score may wait for its answers, from when its first question was sent; `None` for
+    /// How long one score may wait for its answers, from the moment when its first question is sent; `None` for
     /// [`DEFAULT_TIMEOUT`](JudgeChoice::DEFAULT_TIMEOUT).
     pub timeout: Option<Duration>,
     /// Several judges, or several answers of one.
@@ -28,10 +28,10 @@ pub struct JudgeChoice {
 impl JudgeChoice {
     /// The judge that is asked unless an entry names another.
     pub const DEFAULT: &str = "default";
-    /// How long one score may wait for its answers, unless an entry says otherwise.
+    /// The default for how long one score may wait for its answers.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// The judge of this name, or the default one, with its own model.
+    /// The judge with this name, or the default one, with its own model.
     pub fn of(judge: Option<String>) -> JudgeChoice {
         JudgeChoice { judge, ..JudgeChoice::default() }
     }
@@ -41,7 +41,7 @@ impl JudgeChoice {
         self.judge.as_deref().unwrap_or(JudgeChoice::DEFAULT)
     }
 
-    /// The names of all judges that are asked, at least one: the jury's, or [`name`](JudgeChoice::name).
+    /// The names of all judges to ask, at least one: the jury's, or [`name`](JudgeChoice::name).
     pub fn names(&self) -> Vec<&str> {
         match &self.jury {
             Some(jury) if !jury.judges.is_empty() => {
@@ -51,8 +51,8 @@ impl JudgeChoice {
         }
     }
 
-    /// The choices of the jury's members, each as if it had no jury: a judge or a model that is asked for all samples;
-    /// at least one.
+    /// The choices of the jury's members, each without a jury: a judge or a model that is asked for all samples; at
+    /// least one.
     pub fn members(&self) -> Vec<JudgeChoice> {
         let member = |judge: Option<&str>, model: Option<&str>| JudgeChoice {
             judge: judge.map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Why a question has no answer that a scorer could use. What that makes of the score is `sandbox`'s.
+//! Why a question has no answer that a scorer could use. `sandbox` decides what that means for the score.
 
 use crate::advice::Advice;
 
@@ -12,39 +12,40 @@ pub(super) type Names<'a> = (&'a str, Option<&'a str>);
 #[error("{message}")]
 #[non_exhaustive]
 pub struct JudgeError {
-    /// For programs.
+    /// The kind, for programs.
     pub kind: JudgeErrorKind,
-    /// What happened: which judge, and what it says.
+    /// What happened: which judge, and its message.
     pub message: String,
     /// What to do about it, if that depends on more than the kind.
     pub advice: Option<Advice>,
 }
 
-/// What kind of trouble it is.
+/// The kind of a [`JudgeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JudgeErrorKind {
-    /// The question is not valid: the scorer's fault.
+    /// The question is not valid, which is the scorer's mistake.
     InvalidQuestion,
     /// The scorer names a model that its entry does not allow.
     ModelNotAllowed,
     /// A budget is spent.
     OverBudget(BudgetOf),
-    /// What is left of a budget in US dollars is not known.
+    /// It is unknown how much of a budget in US dollars is left.
     CostUnknown(BudgetOf),
-    /// The provider does not take the question.
+    /// The provider refuses the question.
     Refused,
     /// The provider cannot be reached, or fails.
     Unavailable,
-    /// No answer in time.
+    /// There was no answer in time.
     TimedOut,
-    /// The provider has asked to wait for so long, and answered no call, that asking more is of no use now.
+    /// The provider has asked to wait for so long, without answering any call, that further questions are of no use
+    /// now.
     Limited,
     /// It was stopped before the question was sent.
     Stopped,
-    /// Only recorded answers are wanted, and this one is not recorded.
+    /// Only recorded answers are allowed, and this one is not recorded.
     NotRecorded,
-    /// Recordings cannot be read or kept.
+    /// Recordings cannot be read or written.
     Recordings,
 }
 
@@ -52,11 +53,11 @@ pub enum JudgeErrorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BudgetOf {
-    /// That of the whole run.
+    /// The budget of the whole run.
     Run,
-    /// That of a judge.
+    /// The budget of a judge.
     Judge,
-    /// That of a scorer.
+    /// The budget of a scorer.
     Scorer,
 }
 
@@ -79,7 +80,7 @@ impl JudgeError {
         JudgeError::new(kind, format!("{whose_words}: {spent}"))
     }
 
-    /// It was stopped while it waited to be sent.
+    /// The call was stopped while it waited to be sent.
     pub(super) fn stopped(judge: &str) -> JudgeError {
         let message = format!("judge `{judge}`: stopped before the question was sent");
         JudgeError::new(JudgeErrorKind::Stopped, message)

@@ -1,4 +1,4 @@
-//! What a call is expected to cost before it is sent, by its size and by what calls like it have cost. Knows no budget.
+//! What a call is expected to cost before it is sent, from its size and the costs of similar calls. It knows no budget.
 
 use std::{
     collections::{BTreeMap, hash_map::DefaultHasher},
@@ -7,25 +7,26 @@ use std::{
 
 use super::{Embedding, Generation, Message, Question};
 
-/// How many kinds of calls are distinguished: a scorer may name any number of models. All others share one kind.
+/// How many kinds of calls are distinguished, because a scorer may name any number of models. All others share one
+/// kind.
 const MAX_KINDS: usize = 1000;
 
-/// What is known of the cost of a call before it is sent.
+/// The size and the kind of a call, from which its cost is estimated before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
-    /// Who is asked for what, as a number: calls of another kind say nothing about this one.
+    /// A hash of judge, model and kind of question: calls with another hash are not comparable.
     whom: u64,
-    /// What the texts of the question have, at least 1.
+    /// The size of the question's texts in bytes, at least 1.
     bytes: u64,
 }
 
 impl Size {
-    /// Of a call with so many bytes of texts.
+    /// The size of a call with this many bytes of text.
     pub(super) const fn new(whom: u64, bytes: u64) -> Size {
         Size { whom, bytes: if bytes == 0 { 1 } else { bytes } }
     }
 
-    /// Of this question to this judge.
+    /// The size of this question to this judge.
     pub(super) fn of(judge: &str, question: &Question) -> Size {
         let (bytes, is_embedding) = match question {
             Question::Generate(Generation { system, messages, response_schema, .. }) => {
@@ -37,7 +38,7 @@ impl Size {
         };
         let mut whom = DefaultHasher::new();
         (judge, question.model(), is_embedding).hash(&mut whom);
-        // Texts are in memory.
+        // The texts are in memory, so their length fits.
         Size::new(whom.finish(), bytes as u64)
     }
 
@@ -47,7 +48,7 @@ impl Size {
     }
 }
 
-/// What calls have cost, by class, and which are under way.
+/// What calls have cost, by class, and which calls are in progress.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     classes: BTreeMap<(u64, u32), Class>,
@@ -60,38 +61,38 @@ pub(super) struct Expected {
 /// Calls of one kind, of about one size.
 #[derive(Debug, Default)]
 struct Class {
-    /// The bytes of each one that began and has not ended.
+    /// The bytes of each call in progress.
     under_way: Vec<u64>,
-    /// How many ended of which it is known what they cost.
+    /// How many calls ended with a known cost.
     paid: usize,
-    /// Whether another one has ended.
+    /// Whether another call has ended, without a known cost.
     has_failed: bool,
     dearest_usd: f64,
     dearest_usd_per_byte: f64,
 }
 
 impl Class {
-    /// What one of this many bytes costs, as far as others have shown.
+    /// The cost of a call with this many bytes, judging by the others.
     fn usd(&self, bytes: u64) -> f64 {
         // No text has 2^53 bytes.
         self.dearest_usd.max(self.dearest_usd_per_byte * bytes as f64)
     }
 
-    /// How many may be under way at once: each that has ended makes room for two more, since the first may have been
-    /// cheap by chance.
+    /// How many may be in progress at the same time: each call that has ended makes room for two more, because the
+    /// first may have been cheap by chance.
     fn most(&self) -> usize {
         1 + 2 * self.paid + usize::from(self.has_failed)
     }
 }
 
 impl Expected {
-    /// Whether no call is under way.
+    /// Whether no call is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
 
-    /// Whether one more call is within what is left of a budget, if it and those under way cost as much as the dearest
-    /// ones like them.
+    /// Whether one more call fits into the rest of a budget, if it and those in progress cost as much as the most
+    /// expensive similar ones.
     pub(super) fn has_room(&self, size: &Size, left_usd: f64) -> bool {
         if self.is_idle() {
             return true;
@@ -111,8 +112,8 @@ impl Expected {
         under_way + self.usd(self.class(size), size.bytes) <= left_usd
     }
 
-    /// What a call of this class is expected to cost: as much as those of its class, or, if none of them has ended,
-    /// those of the closest smaller size of its kind by their bytes, or else those of a larger one.
+    /// The expected cost of a call in this class: from the calls of its class or, if none of them has ended, from the
+    /// closest smaller size of its kind, by bytes, or otherwise from a larger one.
     fn usd(&self, (whom, class): (u64, u32), bytes: u64) -> f64 {
         let known = |(_, class): &(_, &Class)| class.paid > 0;
         let smaller = self.classes.range((whom, 0)..=(whom, class)).rev().find(known);
@@ -132,7 +133,7 @@ impl Expected {
         self.gone(size);
     }
 
-    /// A call ends that cost this, if it is known.
+    /// Ends a call with this cost, if it is known.
     pub(super) fn end(&mut self, size: &Size, cost_usd: Option<f64>) {
         self.has_ended = true;
         let bytes = size.bytes as f64;
@@ -147,7 +148,7 @@ impl Expected {
         self.dearest_usd = self.dearest_usd.max(cost);
     }
 
-    /// The class of a call that is no longer under way.
+    /// The class of a call that is no longer in progress.
     fn gone(&mut self, size: &Size) -> &mut Class {
         self.under_way = self.under_way.saturating_sub(1);
         let class = self.of(size);
@@ -175,8 +176,8 @@ impl Expected {
 mod tests {
     use super::*;
 
-    /// Asks calls of these bytes, so many at once, until the budget is spent; what is spent, and the most that were
-    /// under way. The oldest call ends first, and costs what `cost` says.
+    /// Makes calls with these bytes, at most `at_once` at the same time, until the budget is spent; returns what was
+    /// spent, and the most calls that were in progress. The oldest call ends first, with the cost that `cost` returns.
     fn spent(
         calls: impl IntoIterator<Item = u64>,
         at_once: usize,
@@ -209,7 +210,7 @@ mod tests {
         let calls = || std::iter::once(100).chain(std::iter::repeat_n(60_000, 300));
         let by_bytes = |bytes: u64| bytes as f64 * 1e-6;
         assert!(spent(calls(), 100, 0.5, by_bytes).0 < 0.5 + 2.0 * 0.06);
-        // Answers may be long where questions are, or not.
+        // Long questions may or may not have long answers.
         let by_answers = |bytes: u64| if bytes < 1000 { 0.0001 } else { 1.0 };
         assert!(spent(calls(), 100, 2.0, by_answers).0 < 2.0 + 3.0);
     }

@@ -1,15 +1,15 @@
-//! What a user has sent to a judge's server beside what the protocol needs: which members and headers these may be.
-//! Sends nothing.
+//! What a user can send to a judge's server in addition to what the protocol needs: which members and headers are
+//! allowed. It sends nothing.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The most bytes of all further members together, as JSON.
+/// The most bytes of all additional members together, as JSON.
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// The most bytes of all further headers together.
+/// The most bytes of all additional headers together.
 const MAX_HEADER_BYTES: usize = 16 << 10;
-/// Members that a judge's other settings or its scorers decide, or that would make several answers or parts of one.
+/// Members that a judge's other settings or its scorers decide, or that would produce several answers or parts of one.
 const OWN_MEMBERS: [&str; 13] = [
     "model",
     "messages",
@@ -25,9 +25,9 @@ const OWN_MEMBERS: [&str; 13] = [
     "stream_options",
     "n",
 ];
-/// The member of Anthropic's protocol that a form is asked for in. What else is in it is the user's.
+/// The member of Anthropic's protocol for the requested form. Anything else in it is up to the user.
 const OUTPUT_CONFIG: &str = "output_config";
-/// Headers that the client writes, or that have a secret.
+/// Headers that the client writes, or that contain a secret.
 const OWN_HEADERS: [&str; 15] = [
     "authorization",
     "x-api-key",
@@ -46,7 +46,7 @@ const OWN_HEADERS: [&str; 15] = [
     "upgrade",
 ];
 
-/// Checks further members of the document that asks for a text.
+/// Checks additional members of the document that asks for a text.
 ///
 /// # Errors
 /// Which of them cannot be sent, and why.
@@ -80,7 +80,7 @@ pub(crate) fn check_extra_body(extra: &BTreeMap<String, Value>) -> Result<(), St
     }
 }
 
-/// Checks further headers of requests to a server.
+/// Checks additional headers of requests to a server.
 ///
 /// # Errors
 /// Which of them cannot be sent, and why.
@@ -112,10 +112,10 @@ pub(crate) fn check_extra_headers(extra: &BTreeMap<String, String>) -> Result<()
     }
 }
 
-/// Checks the name of the header that a key is sent in.
+/// Checks the name of the header in which a key is sent.
 ///
 /// # Errors
-/// Why it cannot be one.
+/// Why it is not allowed.
 pub(crate) fn check_key_header(name: &str) -> Result<(), String> {
     check_header_name(name)?;
     let lower = name.to_ascii_lowercase();
@@ -126,7 +126,7 @@ pub(crate) fn check_key_header(name: &str) -> Result<(), String> {
     }
 }
 
-/// As RFC 9110 has it: a token.
+/// Checks that the name is a token according to RFC 9110.
 fn check_header_name(name: &str) -> Result<(), String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     match (1..=100).contains(&name.len()) && name.bytes().all(allowed) {

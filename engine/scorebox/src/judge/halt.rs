@@ -1,25 +1,25 @@
-//! What ends the waiting of calls: for a place, for room in a budget, for another attempt. Ends nothing that was begun.
+//! Stops the waiting of calls: for a turn, for room in a budget, for another attempt. It stops nothing that has begun.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// The order to begin no more questions. Cheap to clone; every clone sees it.
+/// The order not to begin any more questions. Cheap to clone; all clones share it.
 #[derive(Clone, Debug)]
 pub struct Halt(
-    /// Has no permits: it is closed, which wakes all who wait for one.
+    /// It has no permits; closing it wakes everyone who waits for one.
     Arc<Semaphore>,
 );
 
 impl Default for Halt {
-    /// One that is not ordered.
+    /// A halt that is not ordered.
     fn default() -> Halt {
         Halt(Arc::new(Semaphore::new(0)))
     }
 }
 
 impl Halt {
-    /// Orders it, for good.
+    /// Orders the halt, for good.
     pub fn order(&self) {
         self.0.close();
     }
@@ -29,12 +29,12 @@ impl Halt {
         self.0.is_closed()
     }
 
-    /// What `waiting` gives; `None` if the halt is ordered before. What need not wait is done in any case.
+    /// The result of `waiting`; `None` if the halt is ordered first. Anything that need not wait is done in any case.
     pub async fn unless_ordered<T>(&self, waiting: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
             done = waiting => Some(done),
-            // Ends only when it is closed.
+            // This ends only when the semaphore is closed.
             _ = self.0.acquire() => None,
         }
     }

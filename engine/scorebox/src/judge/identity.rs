@@ -1,5 +1,5 @@
-//! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Sends no
-//! question.
+//! What decides the answers of a judge or a jury, in the form in which it is stored, so that scores can be computed
+//! again. It sends no questions.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{JudgeChoice, JudgeSettings, Jury, ProviderSettings};
 
-/// What decides a judge's answers, as far as a user does: what is stored with a run, so that its scores can be
+/// What decides a judge's answers, as far as a user decides it: this is stored with a run, so that its scores can be
 /// computed again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,7 +18,7 @@ pub struct JudgeIdentity {
     pub name: String,
     /// The provider's kind.
     pub provider: String,
-    /// Where it is.
+    /// Its address or command.
     pub place: String,
     /// The model that is asked unless the scorer names another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,16 +29,16 @@ pub struct JudgeIdentity {
     /// The models that the scorer may name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// The temperature unless the scorer says otherwise.
+    /// The temperature, unless the scorer sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// The most tokens of an answer unless the scorer says otherwise.
+    /// The most tokens of an answer, unless the scorer sets a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// What is sent beside that with each question for a text.
+    /// What else is sent with each question for a text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra_body: BTreeMap<String, Value>,
-    /// The jury that is asked in its place.
+    /// The jury that is asked instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jury: Option<JuryIdentity>,
 }
@@ -48,15 +48,15 @@ pub struct JudgeIdentity {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct JuryIdentity {
-    /// Who sits on it, and what becomes of the scores.
+    /// The members of the jury, and how their scores are combined.
     #[serde(flatten)]
     pub jury: Jury,
-    /// Those who are asked, each for all samples, in the order of the jury's judges or models.
+    /// The identities of its members, each asked for all samples, in the order of the jury's judges or models.
     pub members: Vec<JudgeIdentity>,
 }
 
 impl JudgeIdentity {
-    /// That of what `choice` asks, of the judges with these settings; `None` if there is no judge of a name in it.
+    /// The identity for `choice`, among the judges with these settings; `None` if it names a judge that does not exist.
     pub fn of<'s>(
         choice: &JudgeChoice,
         settings: impl Fn(&str) -> Option<&'s JudgeSettings>,
@@ -83,13 +83,13 @@ impl JudgeIdentity {
         Some(JudgeIdentity { jury, ..first })
     }
 
-    /// Whether both ask the same models of the same provider, in the same way. Two names for one judge make no
-    /// difference, except on a jury, which says of each score who gave it.
+    /// Whether both ask the same models of the same provider, in the same way. The name of a judge makes no difference,
+    /// except in a jury, which names the judge of each score.
     pub fn answers_like(&self, other: &JudgeIdentity) -> bool {
         *self == JudgeIdentity { name: self.name.clone(), ..other.clone() }
     }
 
-    /// The settings of a judge like it, as far as they decide its answers.
+    /// The settings of a similar judge, as far as they decide its answers.
     pub(super) fn settings(&self) -> Option<JudgeSettings> {
         let base_url = self.place.clone();
         let provider = match self.provider.as_str() {

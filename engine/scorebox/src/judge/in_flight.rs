@@ -1,5 +1,5 @@
-//! Calls that are asked at this moment: callers with the same question wait for the same answer. Sends no question
-//! itself.
+//! Calls that are being asked at the moment: callers with the same question wait for the same answer. It sends no
+//! questions itself.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use super::{JudgeError, JudgeErrorKind, Recording};
 use crate::digest::Digest;
 
-/// What a call waits for that is asked at this moment.
+/// The place where the callers of a call in progress wait for its answer.
 pub(super) type Slot = OnceCell<Ended>;
 
 /// The outcome of a call, and how it was asked.
@@ -20,7 +20,7 @@ pub(super) struct Ended {
     pub(super) outcome: Result<Arc<Recording>, JudgeError>,
     /// The judge's name.
     pub(super) judge: String,
-    /// How long the answer could take.
+    /// How long the answer was allowed to take.
     pub(super) within: Duration,
 }
 
@@ -46,13 +46,13 @@ impl Ended {
 pub(super) struct InFlight(Mutex<HashMap<Digest, Weak<Slot>>>);
 
 impl InFlight {
-    /// The slot of a call that is asked at this moment, or a new one.
+    /// The slot of a call in progress, or a new one.
     pub(super) fn slot(&self, call: Digest) -> Arc<Slot> {
         let mut slots = self.lock();
         if let Some(slot) = slots.get(&call).and_then(Weak::upgrade) {
             return slot;
         }
-        // Those that nobody waits for any more go when there are as many of them as of the others.
+        // Slots that nobody waits for any more are removed when the map is full.
         if slots.len() == slots.capacity() {
             slots.retain(|_, slot| slot.strong_count() > 0);
         }
@@ -61,7 +61,7 @@ impl InFlight {
         slot
     }
 
-    /// Forgets a slot, so that the call is asked again, unless another slot has taken its place.
+    /// Removes a slot, so that the call is asked again, unless another slot has replaced it.
     pub(super) fn forget(&self, call: Digest, slot: &Arc<Slot>) {
         let mut slots = self.lock();
         if slots.get(&call).is_some_and(|there| std::ptr::eq(there.as_ptr(), Arc::as_ptr(slot))) {
@@ -70,7 +70,7 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Weak<Slot>>> {
-        // What is behind the lock is consistent after every statement.
+        // The state behind the lock is consistent after every statement.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    /// What an answer takes.
+    /// How long an answer takes.
     const LATENCY: Duration = Duration::from_millis(50);
 
-    /// Answers, to those who wait for it.
+    /// Answers everyone who waits long enough.
     #[derive(Debug)]
     struct Slow;
 
@@ -194,7 +194,7 @@ mod tests {
         let rich = asker(&judges, Budget::default());
         let (other, same) = (call(&rich, "Another?"), call(&rich, "Is it?"));
         let long = LATENCY * 100;
-        // The first one has the judge's only place, so that both others wait for one answer.
+        // The first call takes the judge's only turn, so that both others wait for one answer.
         let (_, first, second) =
             join3(rich.ask(&other, long), poor.ask(&same, long), rich.ask(&same, long)).await;
         let spent = JudgeErrorKind::OverBudget(crate::judge::BudgetOf::Scorer);

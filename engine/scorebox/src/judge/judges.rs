@@ -1,5 +1,5 @@
-//! The judges of a program, and the way of each call: recorded already, within all budgets, asked, recorded. Knows no
-//! provider's protocol and no database.
+//! The judges of a program, and the steps of each call: look it up in the recordings, check the budgets, ask, record.
+//! It knows no provider's protocol and no database.
 
 use std::{
     collections::BTreeMap,
@@ -29,23 +29,23 @@ use crate::{digest::Digest, now::now_ms};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecordingUse {
-    /// A recorded answer is taken; other questions are asked and recorded.
+    /// A recorded answer is used; other questions are asked and recorded.
     #[default]
     Use,
-    /// Every question is asked again, once, and recorded in place of what was.
+    /// Every question is asked again, once, and replaces the recorded answer.
     Refresh,
-    /// Only recorded answers are taken; nothing is asked.
+    /// Only recorded answers are used; nothing is asked.
     Only,
     /// Every question is asked, and nothing is recorded.
     Off,
 }
 
 impl RecordingUse {
-    /// All of them.
+    /// All ways to use recordings.
     pub const ALL: [RecordingUse; 4] =
         [RecordingUse::Use, RecordingUse::Refresh, RecordingUse::Only, RecordingUse::Off];
 
-    /// The word for it.
+    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             RecordingUse::Use => "use",
@@ -56,15 +56,15 @@ impl RecordingUse {
     }
 }
 
-/// One judge: who answers, and with which settings. Without a provider only recorded answers can be had.
+/// One judge: who answers, and with which settings. Without a provider, only recorded answers are available.
 #[derive(Debug)]
 pub(super) struct Judge {
     pub(super) settings: JudgeSettings,
     pub(super) provider: Option<Arc<dyn Provider>>,
-    /// Answers that stand for a provider.
+    /// Answers that replace a provider.
     pub(super) recorded: Option<Arc<dyn Recordings>>,
     meter: Meter,
-    /// As many as it takes calls at once.
+    /// As many permits as the calls that it takes at the same time.
     places: Semaphore,
 }
 
@@ -76,14 +76,14 @@ impl Judge {
     }
 }
 
-/// On whose behalf a judge is asked, and within which bounds.
+/// Who asks a judge, and within which limits.
 #[derive(Clone, Copy)]
 pub(super) struct Behalf<'a> {
     /// The scorer's name, if it has one.
     pub(super) scorer: Option<&'a str>,
-    /// What the scorer consumes.
+    /// Counts what the scorer consumes.
     pub(super) meter: &'a Meter,
-    /// How long the answer may take from when the question is sent.
+    /// How long the answer may take from the moment when the question is sent.
     pub(super) within: Duration,
     /// For which run, and what ends the waiting until the question is sent.
     pub(super) asking: &'a Asking,
@@ -109,7 +109,7 @@ pub(super) struct Shared {
     pub(super) meter: Option<Meter>,
     pub(super) in_flight: InFlight,
     pub(super) counts: Counts,
-    /// Recordings from before this moment do not count while they are refreshed, nor do those from a clock that is
+    /// While recordings are refreshed, those from before this time do not count, nor do those from a clock that is
     /// ahead.
     pub(super) began_at_ms: i64,
 }
@@ -119,17 +119,17 @@ pub(super) struct Counts {
     answered: AtomicU64,
     recorded: AtomicU64,
     failed: AtomicU64,
-    /// Calls that wait for a place or for room in a budget.
+    /// Calls that wait for a turn or for room in a budget.
     waiting: AtomicU64,
     /// What calls without an answer consumed.
     unanswered: Mutex<Consumed>,
-    /// How often the providers were asked for them.
+    /// How many attempts were made for them.
     attempts: AtomicU64,
-    /// What calls consumed whose answers are recorded nowhere.
+    /// What calls consumed whose answers are not recorded.
     unrecorded: Mutex<Consumed>,
 }
 
-/// What is behind the lock, which is consistent after every statement.
+/// Locks the content, which is consistent after every statement.
 fn locked(consumed: &Mutex<Consumed>) -> MutexGuard<'_, Consumed> {
     consumed.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -141,7 +141,7 @@ fn add(consumed: &Mutex<Consumed>, cost_usd: Option<f64>, usage: TokenUsage) {
     consumed.add(cost_usd, usage);
 }
 
-/// A call that waits, as long as this is not dropped.
+/// Counts a call as waiting, until it is dropped.
 struct Waiting<'a>(&'a AtomicU64);
 
 impl<'a> Waiting<'a> {
@@ -157,25 +157,25 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What the judges did so far.
+/// What the judges have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct JudgeCounts {
     /// What calls have consumed.
     pub consumed: Consumed,
-    /// Answers that were asked for and came.
+    /// Answers that were requested and received.
     pub answered: u64,
-    /// Answers that were taken from recordings.
+    /// Answers that came from recordings.
     pub recorded: u64,
     /// Calls without an answer.
     pub failed: u64,
-    /// What those that were sent consumed nevertheless; it is part of `consumed`.
+    /// What calls without an answer consumed nevertheless; it is part of `consumed`.
     pub unanswered: Consumed,
-    /// How often the providers were asked for them.
+    /// How many attempts were made for calls without an answer.
     pub unanswered_attempts: u64,
-    /// What calls consumed whose answers are recorded nowhere, so that no database knows it; it is part of `consumed`.
+    /// What calls consumed whose answers are not recorded, so that no database knows it; it is part of `consumed`.
     pub unrecorded: Consumed,
-    /// What the providers are doing.
+    /// The current load of the providers.
     pub load: Load,
     /// What the run may consume.
     pub budget: Budget,
@@ -187,7 +187,7 @@ pub struct JudgeCounts {
 pub struct Asked {
     /// The call and its answer.
     pub recording: Arc<Recording>,
-    /// Whether it was recorded before, in a database or a file, or asked for by another score at the same moment.
+    /// Whether it was recorded before, in a database or a file, or requested by another score at the same moment.
     pub is_recorded: bool,
 }
 
@@ -204,17 +204,17 @@ impl Judges {
         self.0.judges.keys().map(String::as_str)
     }
 
-    /// Whether there is none.
+    /// Whether there are no judges.
     pub fn is_empty(&self) -> bool {
         self.0.judges.is_empty()
     }
 
-    /// The calls that all of them take at the same moment.
+    /// How many calls all of them take at the same time.
     pub fn concurrency(&self) -> usize {
         self.0.judges.values().map(|judge| judge.settings.concurrency).sum()
     }
 
-    /// What was done so far.
+    /// What the judges have done so far.
     pub fn counts(&self) -> JudgeCounts {
         let providers = self.0.judges.values().filter_map(|judge| judge.provider.as_ref());
         let load = providers.map(|provider| provider.load()).fold(Load::default(), |all, it| {
@@ -239,7 +239,7 @@ impl Judges {
         self.0.judges.get(name)
     }
 
-    /// The answer to `call` of judge `name`: the recorded one, or the one that it is asked for now.
+    /// The answer of the judge `name` to `call`: the recorded one, or a new one.
     pub(super) async fn answer(
         &self,
         name: &str,
@@ -266,8 +266,8 @@ impl Judges {
         Ok(Asked { recording: recording?, is_recorded: !is_asked_now })
     }
 
-    /// The answer of a judge that is a file of recordings: that of the file, whatever else is recorded. One that it
-    /// does not have may be replayed where no judge is asked anyway.
+    /// The answer of a judge that is a file of recordings: the file's answer, whatever else is recorded. An answer that
+    /// is missing in the file may come from other recordings if no judge is asked anyway.
     async fn of_file(
         &self,
         name: &str,
@@ -285,15 +285,15 @@ impl Judges {
         };
         let stored = self.0.recordings.as_ref().filter(|_| self.records());
         let stored = stored.map(|stored| stored.find(digest)).transpose().map_err(unreadable)?;
-        // It is there already, most of the time.
+        // Most of the time it is recorded already.
         if stored.flatten().is_none_or(|stored| stored.reply != recording.reply) {
             self.keep(&recording, behalf.asked_by(false)).await?;
         }
         Ok(recording)
     }
 
-    /// What is answered to a call now, which is asked once, however many ask it at this moment; and whether this one
-    /// did.
+    /// The new answer to a call, which is asked once, however many callers ask it at the moment; also returns whether
+    /// this caller asked it.
     async fn asked_once(
         &self,
         name: &str,
@@ -306,7 +306,7 @@ impl Judges {
             let slot = in_flight.slot(digest);
             let ask = async || {
                 is_first = true;
-                // It may have been recorded while this call waited for the slot of one that is gone.
+                // It may have been recorded while this call waited for the slot of another one that is gone.
                 let outcome = match self.recorded(digest) {
                     Ok(None) => {
                         is_asked = true;
@@ -383,7 +383,7 @@ impl Judges {
         Ok(recording)
     }
 
-    /// Counts what an answer consumed; what it cost, if it is known of the answer alone.
+    /// Counts what an answer consumed; returns its cost, if the cost of the answer alone is known.
     fn count(&self, permit: Permit<'_>, answer: &Answer, settings: &JudgeSettings) -> Option<f64> {
         let cost_usd = cost(answer.cost_usd, answer.usage, settings);
         let is_uncounted = answer.is_uncounted && !is_free(settings);
@@ -398,11 +398,11 @@ impl Judges {
         if !self.records() {
             add(&self.0.counts.unrecorded, cost_usd, answer.usage);
         }
-        // What attempts without an answer cost is a part of it.
+        // This includes the cost of attempts without an answer.
         cost_usd.filter(|_| !is_uncounted)
     }
 
-    /// Counts what a call consumed that has no answer.
+    /// Counts what a call without an answer consumed.
     fn give_up(&self, permit: Permit<'_>, error: &AskError, settings: &JudgeSettings) {
         if error.attempts == 0 {
             return permit.not_sent();
@@ -411,7 +411,7 @@ impl Judges {
         let is_said = cost_usd.is_some() || error.usage == TokenUsage::default();
         let beyond = match error.kind {
             _ if is_free(settings) || (is_said && !error.is_uncounted) => Beyond::Nothing,
-            // A model's refusal is an answer: if this one does not say what it took, no answer does.
+            // A model's refusal is an answer: if its cost is not reported, no answer's is.
             AskErrorKind::Refused if cost_usd.is_none() => Beyond::Unknown,
             _ if is_said => Beyond::Unanswered,
             _ => Beyond::Unknown,
@@ -466,15 +466,15 @@ fn recording_of(call: &Call, answer: Answer, cost_usd: Option<f64>) -> Recording
     }
 }
 
-/// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because
-/// the model's own server is paid elsewhere does not lift a budget.
+/// The cost in US dollars: by the judge's price, or otherwise as the provider reports it. So a gateway that reports 0,
+/// because the model's own server is paid elsewhere, does not disable a budget.
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
     let is_credible = |cost: &f64| (0.0..=MAX_COST_USD).contains(cost);
     let priced = settings.price.and_then(|price| price.of(usage));
     priced.or(stated).filter(is_credible)
 }
 
-/// Whether its tokens cost nothing, however many they are.
+/// Whether its tokens cost nothing, however many there are.
 fn is_free(settings: &JudgeSettings) -> bool {
     settings.price.is_some_and(|price| price.of(TokenUsage::default()).is_some())
 }

@@ -1,24 +1,24 @@
-//! Several judges, or several answers of one, in place of one: who sits on a jury, and how its scores are
-//! combined. Sends no question.
+//! Several judges, or several answers of one, instead of one: the members of a jury, and how its scores are combined.
+//! It sends no questions.
 
 use serde::{Deserialize, Serialize};
 
-/// The jury of a scorer: each juror computes the score once, with its own judge or model.
+/// The jury of a scorer: each juror computes the score once, with a separate judge or model.
 ///
 /// Jurors are all combinations of [`judges`](Jury::judges) or [`models`](Jury::models) with [`samples`](Jury::samples).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Jury {
-    /// The judges that are asked, by name; none: the scorer's own judge.
+    /// The names of the judges to ask; empty for the scorer's own judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
-    /// The models of the scorer's judge that are asked; none: its own model. Only if no judges are named.
+    /// The models of the scorer's judge to ask; empty for its own model. Only if no judges are named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// How often each of them is asked, 1 or more.
+    /// How often each of them is asked, at least 1.
     pub samples: u32,
-    /// What becomes of the scores.
+    /// How the scores are combined.
     pub combine: Combine,
     /// How many jurors must give a score, at least 1; `None` for more than half of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,21 +26,21 @@ pub struct Jury {
 }
 
 impl Jury {
-    /// The most jurors.
+    /// The most jurors of a jury.
     pub const MAX_JURORS: u32 = 64;
 
-    /// A jury of one, who is asked `samples` times.
+    /// A jury of one judge, which is asked `samples` times.
     pub fn of_samples(samples: u32) -> Jury {
         Jury { samples: samples.max(1), ..Jury::default() }
     }
 
-    /// How many jurors there are, at least 1.
+    /// The number of jurors, at least 1.
     pub fn jurors(&self) -> u32 {
         let asked = self.judges.len().max(self.models.len()).max(1);
         u32::try_from(asked).unwrap_or(u32::MAX).saturating_mul(self.samples.max(1))
     }
 
-    /// Whether there can be such a jury: one from a stranger's file may have any numbers.
+    /// Whether such a jury is possible: a jury from a stranger's file may have any numbers.
     pub fn is_valid(&self) -> bool {
         let jurors = self.jurors();
         self.samples > 0
@@ -49,13 +49,13 @@ impl Jury {
             && (self.judges.is_empty() || self.models.is_empty())
     }
 
-    /// How many of them must give a score.
+    /// How many jurors must give a score.
     pub fn quorum(&self) -> u32 {
         self.quorum.unwrap_or(self.jurors() / 2 + 1)
     }
 }
 
-/// What becomes of the scores of a jury.
+/// How the scores of a jury are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -63,17 +63,17 @@ pub enum Combine {
     /// Their mean.
     #[default]
     Mean,
-    /// The one in the middle, or the mean of the two in the middle.
+    /// The middle one, or the mean of the two middle ones.
     Median,
-    /// The most frequent one, or the mean of those that are equally frequent.
+    /// The most frequent one, or the mean of equally frequent ones.
     Majority,
 }
 
 impl Combine {
-    /// All of them.
+    /// All ways to combine scores.
     pub const ALL: [Combine; 3] = [Combine::Mean, Combine::Median, Combine::Majority];
 
-    /// The word for it.
+    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Combine::Mean => "mean",
@@ -82,7 +82,7 @@ impl Combine {
         }
     }
 
-    /// What becomes of `scores`, which are finite; `None` if there are none.
+    /// The combination of `scores`, which are finite; `None` if there are no scores.
     pub fn of(self, scores: &[f64]) -> Option<f64> {
         let mut scores = scores.to_vec();
         scores.sort_by(f64::total_cmp);
@@ -104,23 +104,23 @@ impl Combine {
     }
 }
 
-/// The mean of sorted scores, rounded once: never outside of their range.
+/// The mean of sorted scores, rounded once: never outside their range.
 fn mean(scores: &[f64]) -> Option<f64> {
     let (least, most) = (*scores.first()?, *scores.last()?);
     // No jury has 2^53 members.
     let of = scores.len() as f64;
     let (sum, lost) = sum(scores);
     let near = (sum + lost) / of;
-    // What is left of the sum after so many times the quotient, which is exact but for the last bits of a correction.
+    // The rest of the sum after subtracting the product, exact except for the last bits of a correction.
     let product = of * near;
     let left = (sum - product) + (lost - of.mul_add(near, -product));
     let mean = near + left / of;
-    // Large scores add up to infinity unless each is divided first.
+    // Large scores add up to infinity unless each of them is divided first.
     let mean = if mean.is_finite() { mean } else { scores.iter().map(|it| it / of).sum() };
     Some(mean.clamp(least, most))
 }
 
-/// The sum, and what its roundings lost (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+/// The sum, and its rounding errors (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
 /// Summen", ZAMM 54, 1974).
 fn sum(scores: &[f64]) -> (f64, f64) {
     scores.iter().fold((0.0, 0.0), |(sum, lost), score| {
@@ -130,14 +130,14 @@ fn sum(scores: &[f64]) -> (f64, f64) {
     })
 }
 
-/// How far the jurors are apart: the largest score less the smallest; 0 if there are none.
+/// How far the jurors are apart: the largest score minus the smallest; 0 if there are no scores.
 pub fn spread(scores: &[f64]) -> f64 {
     let least = scores.iter().copied().min_by(f64::total_cmp).unwrap_or_default();
     let most = scores.iter().copied().max_by(f64::total_cmp).unwrap_or_default();
     most - least
 }
 
-/// The share of the jurors who give the most frequent score, more than 0 and at most 1; 0 if there are none.
+/// The share of the jurors that give the most frequent score, more than 0 and at most 1; 0 if there are no scores.
 pub fn agreement(scores: &[f64]) -> f64 {
     let as_often = |score: &f64| scores.iter().filter(|other| *other == score).count();
     let most = scores.iter().map(as_often).max().unwrap_or_default();

@@ -1,27 +1,27 @@
-//! Judges: language models that scorers ask through the host. Here is what a question and an answer are, who may ask
-//! what, and what is remembered. Opens no socket: what carries a question to a model implements [`Provider`].
+//! Judges: language models that scorers ask through the host. This room defines questions and answers, who may ask
+//! what, and what is recorded. It opens no sockets: an implementation of [`Provider`] carries a question to a model.
 //!
-//! - `question`: what a model is asked.
-//! - `answer`: what it said, and what that consumed.
+//! - `question`: a question to a model.
+//! - `answer`: a model's answer, and what it consumed.
 //! - `provider`: who answers; implemented elsewhere.
-//! - `settings`: what a suite says about a judge.
-//! - `extras`: what is sent beside what the protocol needs.
-//! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
-//! - `recording_lines`: the recordings of a file, one line at a time.
-//! - `recorded`: the recordings of a file as a judge.
+//! - `settings`: a suite's settings for a judge.
+//! - `extras`: what is sent in addition to what the protocol needs.
+//! - `recording`: a call, the digest that identifies it, and its recorded answer; stored elsewhere.
+//! - `recording_lines`: the recordings in a file, one line at a time.
+//! - `recorded`: the recordings in a file as a judge.
 //! - `budget`: what calls have consumed.
 //! - `expected`: what a call may cost, before it is sent.
-//! - `halt`: what ends the waiting of calls that nobody wants any more.
-//! - `permit`: the right to send one call: a place, and room in all budgets.
-//! - `request`: what a scorer asks, checked.
+//! - `halt`: stops the waiting of calls that nobody wants any more.
+//! - `permit`: the right to send one call: its turn, and room in all budgets.
+//! - `request`: a scorer's question, checked.
 //! - `choice`: which judge, or which jury, a scorer may ask.
 //! - `asker`: a scorer's access to that.
 //! - `asking`: for which run it asks, and until when.
 //! - `jury`: several judges in place of one, and how their scores are combined.
 //! - `identity`: what decides the answers of a judge or a jury.
-//! - `in_flight`: calls that are asked at this moment.
+//! - `in_flight`: calls that are being asked at the moment.
 //! - `builder`: makes judges.
-//! - `judges`: the way of each call: recorded, within budget, asked, recorded.
+//! - `judges`: the steps of each call: look it up in the recordings, check the budgets, ask, record.
 //! - `error`: why there is no answer.
 
 mod answer;

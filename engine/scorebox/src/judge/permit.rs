@@ -1,4 +1,4 @@
-//! The right to send one call: a place at its judge, and room in all budgets that it counts in. Sends nothing.
+//! The right to send one call: its turn at the judge, and room in all budgets that count it. It sends nothing.
 
 use std::pin::pin;
 
@@ -8,20 +8,20 @@ use super::{
     BudgetOf, Halt, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names, expected::Size,
 };
 
-/// The budgets that a call counts in.
+/// The budgets that count a call.
 pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
 
-/// Given back on drop, as a call that was sent and has no answer.
+/// On drop, the call counts as sent, without an answer.
 pub(super) struct Permit<'a> {
-    /// Empty once it is known what the call consumed.
+    /// Empty once the call has been counted.
     meters: &'a Meters<'a>,
     size: Size,
     _place: Option<SemaphorePermit<'a>>,
 }
 
 impl<'a> Permit<'a> {
-    /// Waits for a place first, so that the budgets are asked about as few calls as are sent at the same moment, and
-    /// then until there is room in all of them.
+    /// Waits for a turn first, so that the budgets count only calls that are about to be sent, and then until there is
+    /// room in all of them.
     ///
     /// # Errors
     /// A budget is spent, or `stop` is ordered.
@@ -48,11 +48,11 @@ impl<'a> Permit<'a> {
         meters: &'a Meters<'a>,
         names: Names<'_>,
     ) -> Result<Permit<'a>, JudgeError> {
-        // Fails only if the semaphore is closed, which nothing does.
+        // This fails only if the semaphore is closed, which never happens.
         let place = places.acquire().await.ok();
         while let Some(full) = begin(size, meters, names)? {
             let mut ended = pin!(full.ended());
-            // A call may have ended since it was full: what ends from here on is noticed.
+            // A call may have ended since the budget was full; from here on, the end of a call is noticed.
             ended.as_mut().enable();
             match begin(size, meters, names)? {
                 Some(full_still) if std::ptr::eq(full, full_still) => ended.await,
@@ -63,13 +63,13 @@ impl<'a> Permit<'a> {
         Ok(Permit { meters, size, _place: place })
     }
 
-    /// Nothing was sent.
+    /// Undoes the counts, because nothing was sent.
     pub(super) fn not_sent(mut self) {
         let size = self.size;
         self.settle().iter().for_each(|(_, meter)| meter.not_sent(&size));
     }
 
-    /// There is an answer, or none will come.
+    /// Counts the end of the call, with or without an answer.
     pub(super) fn ended(mut self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
         let size = self.size;
         self.settle().iter().for_each(|(_, meter)| meter.end(&size, cost_usd, usage, beyond));
@@ -87,7 +87,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// Counts a call in all budgets; in none, if one of them has no room for it now: that one.
+/// Counts a call in all budgets; or in none, and returns the budget that has no room for it now.
 fn begin<'a>(
     size: Size,
     meters: &Meters<'a>,
@@ -233,7 +233,7 @@ mod tests {
         let mut second = pin!(Permit::wait(&places, SIZE, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         stop.order();
-        // Nor if a place is free at the same moment.
+        // The same applies if a turn becomes free at the same moment.
         first.ended(None, TokenUsage::default(), Beyond::Nothing);
         for waits in [second.await, Permit::wait(&places, SIZE, &meters, NAMES, &stop).await] {
             assert_eq!(waits.err().unwrap().kind, JudgeErrorKind::Stopped);

@@ -1,4 +1,4 @@
-//! Who answers questions, as the rest of the library sees it. What speaks HTTP or starts programs is elsewhere.
+//! The interface to what answers questions. HTTP clients and programs are implemented elsewhere.
 
 use std::{
     fmt,
@@ -16,12 +16,12 @@ use super::{Answer, Halt, Question, TokenUsage};
 /// A future in a box, which other threads may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Who answers questions: a server, a program, a file of recordings.
+/// Answers questions: a server, a program, a file of recordings.
 ///
-/// It keeps its own limits of concurrency and rate, tries again where that helps, and ends what takes too long.
-/// Dropping the future ends the call.
+/// It enforces its own limits of concurrency and rate, tries again when that helps, and ends attempts that take too
+/// long. Dropping the future ends the call.
 ///
-/// The crate `scorebox-judges` has providers for servers and programs. A program can bring its own, such as a model
+/// The crate `scorebox-judges` has providers for servers and programs. A program can implement its own, such as a model
 /// that it runs itself:
 ///
 /// ```
@@ -76,17 +76,17 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait Provider: fmt::Debug + Send + Sync {
-    /// Asks once, as far as the caller sees. The answer may take `within` from when the question is first sent; waiting
-    /// for a place before that does not count.
+    /// Asks one question, from the caller's point of view. The answer may take `within` from the moment when the
+    /// question is first sent; waiting for a turn before that does not count.
     fn ask<'a>(
         &'a self,
         question: &'a Question,
         within: Duration,
     ) -> BoxFuture<'a, Result<Answer, AskError>>;
 
-    /// The same, for a caller that may want it no more: once `stop` is ordered, no attempt begins, and the call ends
-    /// with [`AskErrorKind::Stopped`]. An attempt that was begun is waited for. Unless a provider says otherwise, its
-    /// calls are waited for whatever they wait for.
+    /// The same, for a caller that may lose interest: once `stop` is ordered, no further attempt begins, and the call
+    /// ends with [`AskErrorKind::Stopped`]. An attempt that has begun is waited for. The default implementation ignores
+    /// `stop`, and waits for the call in any case.
     fn ask_until<'a>(
         &'a self,
         question: &'a Question,
@@ -97,17 +97,17 @@ pub trait Provider: fmt::Debug + Send + Sync {
         self.ask(question, within)
     }
 
-    /// What it is doing at this moment.
+    /// Its current load.
     fn load(&self) -> Load {
         Load::default()
     }
 }
 
-/// The calls that a provider has in hand.
+/// The calls that a provider is working on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Load {
-    /// Calls that wait for a place, for the rate, or for another attempt.
+    /// Calls that wait for a turn, for the rate limit, or for another attempt.
     pub waiting: u64,
     /// Calls that were sent and have no answer yet.
     pub running: u64,
@@ -116,13 +116,13 @@ pub struct Load {
 }
 
 impl Load {
-    /// So many that wait, run, and were tried again.
+    /// A load with these numbers of waiting calls, running calls and retries.
     pub fn new(waiting: u64, running: u64, retries: u64) -> Load {
         Load { waiting, running, retries }
     }
 }
 
-/// What a provider answers. One that panics has failed.
+/// A provider's answer. A provider that panics has failed.
 pub(super) async fn answer_of(
     provider: &dyn Provider,
     question: &Question,
@@ -147,23 +147,23 @@ pub(super) async fn answer_of(
 #[error("{message}")]
 #[non_exhaustive]
 pub struct AskError {
-    /// What kind of trouble it is.
+    /// The kind of the error.
     pub kind: AskErrorKind,
-    /// What happened, in at most some hundred bytes: who said what. Never holds a key.
+    /// What happened, in at most a few hundred bytes: who reported what. It never contains a key.
     pub message: String,
-    /// How often the provider was asked; 0 if it was not.
+    /// How many attempts were made; 0 if nothing was sent.
     pub attempts: u32,
-    /// The tokens that it consumed nevertheless, as far as the provider says.
+    /// The tokens that it consumed nevertheless, as far as the provider reports them.
     pub usage: TokenUsage,
-    /// What that cost in US dollars, if the provider says so itself.
+    /// The cost in US dollars, if the provider reports it.
     pub cost_usd: Option<f64>,
-    /// Whether more than that may have been consumed, and nobody says how much: the model answered without a count of
-    /// its tokens, or was not waited for.
+    /// Whether more than that may have been consumed, by an unknown amount: the model answered without a count of its
+    /// tokens, or its answer was not waited for.
     pub is_uncounted: bool,
 }
 
 impl AskError {
-    /// An error of this kind after so many attempts.
+    /// An error of this kind after this many attempts.
     pub fn new(kind: AskErrorKind, message: impl Into<String>, attempts: u32) -> AskError {
         let usage = TokenUsage::default();
         AskError {
@@ -189,17 +189,18 @@ impl AskError {
     }
 }
 
-/// What kind of trouble it is.
+/// The kind of an [`AskError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AskErrorKind {
-    /// The provider does not take the question: the key, the model, a parameter, the content.
+    /// The provider refuses the question, because of the key, the model, a parameter or the content.
     Refused,
     /// The provider cannot be reached, or fails.
     Unavailable,
     /// No answer within the time-out.
     TimedOut,
-    /// The provider has asked all calls to wait for so long, and answered none, that asking more is of no use now.
+    /// The provider has asked all calls to wait for so long, without answering any, that further questions are of no
+    /// use now.
     Limited,
     /// The caller stopped it while it waited for its turn.
     Stopped,

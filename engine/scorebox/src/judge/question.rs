@@ -1,4 +1,4 @@
-//! What a model is asked, complete. Sends no question.
+//! A complete question to a model. It sends no questions.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use super::{Reply, answer::must_fit};
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Question {
-    /// A text is wanted.
+    /// A request for a text.
     Generate(Generation),
-    /// The vectors of some texts are wanted.
+    /// A request for the vectors of some texts.
     Embed(Embedding),
 }
 
@@ -27,31 +27,32 @@ pub struct Generation {
     /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// What was said, oldest first; at least one, the last one by the user.
+    /// The messages, oldest first; at least one, the last one by the user.
     pub messages: Vec<Message>,
     /// A JSON Schema (an object, as JSON text) that the answer should match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<String>,
-    /// 0 to 2; `None` for the provider's default.
+    /// The temperature, 0 to 2; `None` for the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// The most tokens to answer with; `None` for the provider's default.
+    /// The most tokens of the answer; `None` for the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// Further members of the document that is sent, as the provider names them: a user's, none of a scorer's.
+    /// Additional members of the document that is sent, as the provider names them: from a user, never from a scorer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra_body: BTreeMap<String, Value>,
-    /// Which independent answer to the same question this is: 0, 1, 2 … Names the call; no provider is shown it.
+    /// The number of this independent answer to the same question: 0, 1, 2 … It is part of the call's digest; no
+    /// provider sees it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sample: u32,
 }
 
-/// One turn of a conversation.
+/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Whose turn it is.
+    /// Who says it.
     pub role: Role,
-    /// What is said.
+    /// Its text.
     pub text: String,
 }
 
@@ -60,13 +61,13 @@ pub struct Message {
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "a conversation has two sides")]
 pub enum Role {
-    /// The one who asks.
+    /// The side that asks.
     User,
     /// The model.
     Assistant,
 }
 
-/// Texts whose vectors are wanted.
+/// Texts whose vectors are requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Embedding {
@@ -77,8 +78,8 @@ pub struct Embedding {
 }
 
 impl Question {
-    /// Checks that `reply` can be an answer: a text to a conversation, or to texts a vector each, all of one length and
-    /// of finite numbers.
+    /// Checks that `reply` is a valid answer: a text for a conversation; for texts, a vector each, all of the same
+    /// length and with finite numbers.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -93,7 +94,7 @@ impl Question {
         }
     }
 
-    /// The model that is asked.
+    /// The model to ask.
     pub fn model(&self) -> &str {
         match self {
             Question::Generate(generation) => &generation.model,

@@ -1,5 +1,5 @@
-//! Recordings of a file as a judge that answers from them alone. The file is read once, line by line; answers are read
-//! from it when they are wanted.
+//! The recordings in a file as a judge that answers only from them. The file is read once, line by line; an answer is
+//! read again when it is needed.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,31 +14,31 @@ use std::{
 use super::{BoxFuture, Recording, RecordingLine, RecordingLineError, Recordings, RecordingsError};
 use crate::{digest::Digest, input_file::open_regular};
 
-/// What the calls of such a judge name as their provider; they name no place.
+/// The provider's kind in the calls of such a judge; they have no place.
 pub(super) const KIND: &str = "recorded";
 
-/// The recordings of a JSON Lines file. They answer whatever provider they are of.
+/// The recordings of a JSON Lines file. They are used whatever provider they come from.
 #[derive(Debug)]
 pub struct RecordedFile {
     file: Mutex<File>,
-    /// Where each call is, by its digest as a judge of this kind asks it.
+    /// The line of each call, by the digest of the call as a judge of this kind asks it.
     lines: HashMap<Digest, Line>,
-    /// Where each call is, by its own digest, with the digest of each of its answers.
+    /// The lines of each call, by its own digest, with the digest of each of its answers.
     own: HashMap<Digest, Vec<(Digest, Line)>>,
     models: BTreeSet<String>,
 }
 
-/// Where a line is: offset and bytes.
+/// Where a line is: its offset and its length, in bytes.
 type Line = (u64, u64);
 
 impl RecordedFile {
-    /// The recordings of the file at `path`. Of two recordings of one call, the later one counts.
+    /// The recordings of the file at `path`. If a call is recorded twice, the later recording is used.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it is not a recording ([`Recording::of_line`]).
     pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
         let failed = |why: &dyn fmt::Display| RecordingsError(format!("{}: {why}", path.display()));
-        // Answers are read from the file again, which a pipe does not take.
+        // Answers are read from the file again, which is impossible with a pipe.
         let file = open_regular(path).map_err(|error| failed(&error))?;
         let reader = BufReader::new(file.try_clone().map_err(|error| failed(&error))?);
         let (mut lines, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
@@ -61,7 +61,7 @@ impl RecordedFile {
         Ok(RecordedFile { file: Mutex::new(file), lines, own, models })
     }
 
-    /// The models that were asked; an empty name for questions that named none, as those to a program.
+    /// The models that were asked; an empty name for questions without a model, such as those to a program.
     pub fn models(&self) -> impl Iterator<Item = &str> {
         self.models.iter().map(String::as_str)
     }
@@ -76,9 +76,9 @@ impl RecordedFile {
         self.lines.is_empty()
     }
 
-    /// The recording of this line.
+    /// Reads the recording in this line.
     fn read(&self, (offset, bytes): Line) -> Result<Recording, RecordingsError> {
-        // Every use seeks first, so a panic elsewhere leaves nothing behind.
+        // Every use seeks first, so a panic elsewhere does no harm.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut line = Vec::new();
         file.seek(SeekFrom::Start(offset))
@@ -94,7 +94,7 @@ impl Recordings for RecordedFile {
         Ok(Some(named(call, of_this_kind(self.read(*line)?))?))
     }
 
-    /// Of a call as it was asked, whatever its provider is.
+    /// For a call as it was asked, whatever its provider is.
     fn find_reply(
         &self,
         call: Digest,
@@ -113,7 +113,7 @@ impl Recordings for RecordedFile {
     }
 }
 
-/// The recording, if it is of this call, as it was when the file was opened.
+/// The recording, if it still belongs to this call, as it did when the file was opened.
 fn named(call: Digest, recording: Recording) -> Result<Arc<Recording>, RecordingsError> {
     match recording.call.digest() == call {
         true => Ok(Arc::new(recording)),

@@ -1,4 +1,4 @@
-//! A call, the digest that names it, and its answer as it is recorded. Where recordings are kept is for others.
+//! A call, the digest that identifies it, and its recorded answer. Where recordings are stored is decided elsewhere.
 
 use std::{fmt, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::digest::Digest;
 pub struct Call {
     /// The provider's kind: `openai`, `anthropic`, `command`.
     pub provider: String,
-    /// Where it is: a base URL, or a command.
+    /// Its address: a base URL, or a command.
     pub place: String,
     /// What is asked.
     pub question: Question,
-    /// The iteration of the case that it is asked for; repeats are independent.
+    /// The iteration of the case for which it is asked; repeats are independent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub iteration: u32,
-    /// The attempt of the case that it is asked for.
+    /// The attempt of the case for which it is asked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub attempt: u32,
 }
@@ -34,8 +34,8 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Call {
-    /// The digest that names it: of the provider's kind and place, all that the question says, the number of its sample
-    /// included, and the case's iteration and attempt.
+    /// The digest that identifies it. It covers the provider's kind and place, everything in the question, including
+    /// the number of its sample, and the case's iteration and attempt.
     pub fn digest(&self) -> Digest {
         // A question is strings, numbers and booleans: writing it as JSON cannot fail.
         let question = serde_json::to_vec(&self.question).unwrap_or_default();
@@ -58,20 +58,20 @@ pub struct Recording {
     /// The call.
     #[serde(flatten)]
     pub call: Call,
-    /// What the model said.
+    /// The content of the answer.
     pub reply: Reply,
     /// The model that answered, as its provider names it.
     pub model: String,
     /// The tokens that it consumed.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// What it cost, in US dollars; `None` if neither the provider nor the judge's price says.
+    /// Its cost in US dollars; `None` if neither the provider nor the judge's price determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Milliseconds from the first attempt to the answer.
     #[serde(default)]
     pub latency_ms: f64,
-    /// How often the provider was asked.
+    /// How many attempts were made.
     #[serde(default = "once")]
     pub attempts: u32,
     /// When it was answered, in milliseconds since 1970 UTC.
@@ -84,7 +84,7 @@ fn once() -> u32 {
 }
 
 impl Recording {
-    /// The answer to a call by the model of that name, which was asked once.
+    /// The answer to a call by the model with this name, in one attempt.
     pub fn new(call: Call, reply: Reply, model: String) -> Recording {
         Recording {
             call,
@@ -128,8 +128,8 @@ impl Recording {
         Recording { answered_at_ms, ..self }
     }
 
-    /// The recording that a line of a file is, if that is one ([`check`](Recording::check)). If it says which call it
-    /// is of (`callDigest`), it is of that one.
+    /// The recording in a line of a file, if the line is valid ([`check`](Recording::check)). If it has the digest of
+    /// its call (`callDigest`), that must match.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -147,7 +147,8 @@ impl Recording {
         }
     }
 
-    /// Checks what a file says: that the answer is one to the question, and that its numbers can be.
+    /// Checks the content of a file: whether the answer is valid for the question, and whether its numbers are
+    /// possible.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -182,7 +183,7 @@ impl Recording {
         }
     }
 
-    /// The digest that names the answer: of all that the scorer is given of it.
+    /// The digest that identifies the answer: it covers everything that the scorer gets of it.
     pub fn reply_digest(&self) -> Digest {
         // Strings and numbers: writing them as JSON cannot fail.
         let given = (&self.reply, &self.model, &self.usage, self.cost_usd);
@@ -190,7 +191,7 @@ impl Recording {
         Digest::of_parts([&b"scorebox reply 1"[..], &json])
     }
 
-    /// Bytes of its texts, about.
+    /// The approximate size of its texts, in bytes.
     pub fn bytes(&self) -> usize {
         let asked = match &self.call.question {
             Question::Generate(generation) => {
@@ -213,7 +214,7 @@ impl Recording {
     }
 }
 
-/// What a line says about its recording.
+/// The digest that a line states for its call.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Stated {
@@ -234,22 +235,22 @@ pub struct ScoreCall {
 }
 
 impl ScoreCall {
-    /// The call of this digest, with the answer of that one.
+    /// The call with this digest, and the digest of its answer.
     pub fn new(digest: Digest, reply_digest: Digest, is_recorded: bool) -> ScoreCall {
         ScoreCall { digest, reply_digest, is_recorded }
     }
 }
 
-/// Where recordings are kept.
+/// Stores recordings.
 pub trait Recordings: fmt::Debug + Send + Sync {
-    /// The recording of the call with this digest; `None` if there is none.
+    /// The recording of the call with this digest; `None` if it is not recorded.
     ///
     /// # Errors
     /// Why it cannot be read.
     fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError>;
 
     /// The recording of the call whose answer has this digest ([`Recording::reply_digest`]); if there is none, another
-    /// one of the call, so that the caller can say what there is instead.
+    /// one of the same call, so that the caller can report what is recorded instead.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -262,11 +263,11 @@ pub trait Recordings: fmt::Debug + Send + Sync {
         self.find(call)
     }
 
-    /// Keeps `recording`, in addition to older ones of the same call, of which the latest is found. Once this is over,
-    /// it is found, and survives the end of the process: so no score is stored whose answers are not.
+    /// Stores `recording`, in addition to older ones of the same call, of which the latest is found. When this returns,
+    /// the recording is found, and survives the end of the process: so no score is stored whose answers are not.
     ///
     /// # Errors
-    /// Why it cannot be kept.
+    /// Why it cannot be stored.
     fn keep(&self, recording: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>>;
 
     /// Keeps `recording`, and who had the question answered, so that what a run consumed is known even if no score of it
@@ -284,7 +285,7 @@ pub trait Recordings: fmt::Debug + Send + Sync {
     }
 }
 
-/// Why recordings cannot be read or kept.
+/// Why recordings cannot be read or written.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordingsError(pub String);

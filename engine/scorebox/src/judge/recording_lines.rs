@@ -1,13 +1,13 @@
-//! The recordings of a file, one line at a time. Knows no path: who opened the file says where a line is.
+//! The recordings in a file, one line at a time. It knows no path: the code that opened the file names it in errors.
 
 use std::io::{self, BufRead, Read as _};
 
 use super::{Recording, RecordingsError};
 
-/// Bytes of one line, without its end.
+/// The longest line, without its end, in bytes.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// The recordings of a text with one on each line that is not blank. The first error ends it.
+/// The recordings in a text, one on each line that is not blank. The first error ends it.
 #[derive(Debug)]
 pub struct RecordingLines<R> {
     reader: R,
@@ -19,7 +19,7 @@ pub struct RecordingLines<R> {
     has_failed: bool,
 }
 
-/// A recording, and where it is.
+/// A recording, and its line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RecordingLine {
@@ -41,7 +41,7 @@ pub enum RecordingLineError {
     /// A line is not a recording ([`Recording::of_line`]), or is too long.
     #[error("line {number}: {why}")]
     NotARecording {
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         number: u64,
         /// What is wrong with it.
         why: String,
@@ -56,10 +56,10 @@ impl Recording {
 }
 
 impl<R: BufRead> RecordingLines<R> {
-    /// The next line with its end, and where it begins; none after the last one.
+    /// The next line with its end, and where it begins; `None` after the last line.
     fn line(&mut self) -> Result<Option<(Vec<u8>, u64)>, RecordingLineError> {
         let (mut text, offset) = (Vec::new(), self.offset);
-        // A line of the most bytes, and `\r\n`.
+        // The longest line, and `\r\n`.
         let most_read = self.most as u64 + 2;
         let bytes = (&mut self.reader).take(most_read).read_until(b'\n', &mut text)?;
         if bytes == 0 {
@@ -74,7 +74,7 @@ impl<R: BufRead> RecordingLines<R> {
         }
     }
 
-    /// The recording of the next line that is not blank; none after the last one.
+    /// The recording in the next line that is not blank; `None` after the last line.
     fn recording(&mut self) -> Result<Option<RecordingLine>, RecordingLineError> {
         while let Some((text, offset)) = self.line()? {
             if !text.trim_ascii().is_empty() {
@@ -108,7 +108,7 @@ impl<R: BufRead> Iterator for RecordingLines<R> {
 mod tests {
     use super::*;
 
-    /// What is said of each line of a text, whose lines may have so many bytes.
+    /// The errors for each line of a text, whose lines may have at most `most` bytes.
     fn said(text: &str, most: usize) -> Vec<String> {
         let lines = RecordingLines { most, ..Recording::lines(text.as_bytes()) };
         lines.map(|line| line.unwrap_err().to_string()).collect()

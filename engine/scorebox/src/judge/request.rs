@@ -1,4 +1,5 @@
-//! What a scorer asks, before a model is chosen for it: checked, and made a question. Untrusted: every part is bounded.
+//! A scorer's question, before a model is chosen for it: checked, and converted to a question to a model. It is
+//! untrusted, so every part is bounded.
 
 use serde_json::value::RawValue;
 
@@ -6,29 +7,29 @@ use super::{
     Embedding, Generation, JudgeError, JudgeErrorKind, JudgeSettings, Message, Question, Role,
 };
 
-/// Bytes of all texts of one question.
+/// The most bytes of all texts of one question.
 const MAX_TEXT_BYTES: usize = 4 << 20;
-/// Bytes of the schema of an answer.
+/// The most bytes of the schema of an answer.
 const MAX_SCHEMA_BYTES: usize = 256 << 10;
-/// Turns of one conversation.
+/// The most messages of one conversation.
 const MAX_MESSAGES: usize = 1000;
-/// Texts whose vectors are wanted at once.
+/// The most texts in one request for vectors.
 const MAX_TEXTS: usize = 2048;
-/// Bytes of a model's name.
+/// The longest name of a model, in bytes.
 const MAX_MODEL_BYTES: usize = 200;
 
-/// What a scorer asks.
+/// A scorer's question.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "what the contract has")]
 pub enum Request {
-    /// A text is wanted. The generation's model does not count.
+    /// A request for a text. The generation's model is ignored.
     Generate {
         /// The conversation.
         generation: Generation,
         /// The model that the scorer names.
         model: Option<String>,
     },
-    /// Vectors are wanted.
+    /// A request for vectors.
     Embed {
         /// The texts.
         texts: Vec<String>,
@@ -45,10 +46,10 @@ impl Request {
         }
     }
 
-    /// The question to `model`, with the judge's settings where the scorer leaves them open.
+    /// The question to `model`, with the judge's settings for what the scorer leaves open.
     ///
     /// # Errors
-    /// What is not valid about it.
+    /// What is not valid in it.
     pub(super) fn to_question(
         &self,
         model: &str,

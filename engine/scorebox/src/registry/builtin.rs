@@ -1,6 +1,6 @@
-//! The components that are embedded in the binary, compressed, and what the manifest says about each. The
-//! tables are written by `build.rs` from the manifests under `guest-scorers/dist/` and `script-engines/dist/`; their
-//! sources are in `guest-scorers/` and `script-engines/`.
+//! The components that are embedded in the binary, compressed, with the manifest's row for each. `build.rs` writes the
+//! tables from the manifests in `guest-scorers/dist/` and `script-engines/dist/`; the sources are in `guest-scorers/`
+//! and `script-engines/`.
 
 use std::sync::OnceLock;
 
@@ -19,42 +19,42 @@ use crate::{
 pub(super) struct BuiltIn {
     /// Its name.
     pub(super) name: &'static str,
-    /// What is embedded.
+    /// The embedded bytes.
     stored: &'static [u8],
-    /// Whether that is compressed with zstd.
+    /// Whether these are compressed with zstd.
     compressed: bool,
-    /// What it is compressed against.
+    /// The dictionary for decompressing them.
     dictionary: &'static Dictionary,
     /// Its row in the manifest, as JSON.
     row: &'static str,
 }
 
-/// What the manifest says about a component: known without uncompressing or compiling anything.
+/// The manifest's row for a component: available without uncompressing or compiling anything.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Listing {
-    /// Bytes of the component.
+    /// The size of the component in bytes.
     pub bytes: u64,
-    /// Digest of the component.
+    /// The digest of the component.
     pub digest: Digest,
-    /// What it says about itself.
+    /// What it reports about itself.
     pub info: ScorerInfo,
-    /// The example that it carries, as JSON.
+    /// The example that it contains, as JSON.
     pub example: Option<Box<RawValue>>,
 }
 
 impl BuiltIn {
-    /// The component of that name.
+    /// The component with this name.
     pub(super) fn named(name: &str) -> Option<&'static BuiltIn> {
         COMPONENTS.iter().find(|component| component.name == name)
     }
 
-    /// What the manifest says about it; `None` if this build is broken.
+    /// The manifest's row for it; `None` if this build is broken.
     pub(super) fn listing(&self) -> Option<Listing> {
         serde_json::from_str(self.row).ok()
     }
 
-    /// The component, which is uncompressed when its bytes are asked for; `None` if this build is broken.
+    /// The component, which is uncompressed when its bytes are requested; `None` if this build is broken.
     pub(super) fn component(&'static self) -> Option<ComponentBytes> {
         let Listing { digest, bytes, .. } = self.listing()?;
         Some(ComponentBytes::packed(self, digest, bytes))
@@ -72,14 +72,14 @@ impl Packed for BuiltIn {
     }
 }
 
-/// What the components of a gallery are compressed against.
+/// The dictionary against which the components of a gallery are compressed.
 #[derive(Debug)]
 struct Dictionary {
-    /// What is embedded; empty if they are compressed against nothing.
+    /// The embedded bytes; empty if there is no dictionary.
     stored: &'static [u8],
-    /// Bytes of it, uncompressed.
+    /// Its uncompressed size in bytes.
     bytes: u64,
-    /// It, uncompressed once.
+    /// The uncompressed bytes, computed once.
     uncompressed: OnceLock<Option<Vec<u8>>>,
 }
 

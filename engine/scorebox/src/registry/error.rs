@@ -1,4 +1,5 @@
-//! Why a component cannot be had, and what to do about it. No words for people but the error's own sentence.
+//! Why a component is not available, and what to do about it. Apart from the error's own message, it contains no text
+//! for people.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +10,20 @@ use crate::{
     input_file::InputFileError,
 };
 
-/// Why a component cannot be had.
+/// Why a component is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// No scorer has that name.
+    /// No scorer has this name.
     #[error("there is no scorer `{name}`")]
     UnknownName {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The scorers that may have been meant: those that say that they stand for what another tool calls so, and
-        /// then the names closest to it.
+        /// The scorers that may be meant: those whose descriptions have the name as another tool's, and then the
+        /// closest names.
         nearest: Vec<String>,
     },
-    /// The name is taken.
+    /// The name is already in use.
     #[error("there is a scorer `{0}` already")]
     NameTaken(String),
     /// The file cannot be read.
@@ -30,13 +31,13 @@ pub enum RegistryError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be read.
         source: InputFileError,
     },
     /// The path is a folder.
     #[error("the scorer `{}` is a folder", .0.display())]
     Folder(PathBuf),
-    /// The script is larger than a script can be, with all that it imports.
+    /// The script, together with all that it imports, exceeds the limit.
     #[error(
         "the script `{}` has more than {max_bytes} bytes, with what it imports",
         path.display()
@@ -44,18 +45,18 @@ pub enum RegistryError {
     ScriptTooLarge {
         /// The file.
         path: PathBuf,
-        /// The most that a script has.
+        /// The most bytes that are allowed.
         max_bytes: u64,
     },
-    /// The script imports more files than a script can.
+    /// The script imports more files than the limit.
     #[error("the script `{}` imports more than {most_files} files", path.display())]
     ScriptHasTooManyFiles {
         /// The file.
         path: PathBuf,
-        /// The most that a script imports.
+        /// The most files that are allowed.
         most_files: usize,
     },
-    /// A file that the script imports leads out of its folder through a link, so that it is not read.
+    /// The path of an import leads out of the script's folder through a link, so the file is not read.
     #[error(
         "the script `{}` imports `{import}`, which leads out of the script's folder through a link",
         path.display()
@@ -66,8 +67,7 @@ pub enum RegistryError {
         /// The path of the file from the script's folder.
         import: String,
     },
-    /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program
-    /// brought none.
+    /// No engine runs scripts in this language: this build of the library embeds none, or the program provided none.
     #[error("the script `{}` cannot be run: there is no interpreter for {language}", path.display())]
     NoScriptEngine {
         /// The script.
@@ -75,7 +75,7 @@ pub enum RegistryError {
         /// Its language.
         language: ScriptLanguage,
     },
-    /// What should run scripts does not: it is damaged, or another component.
+    /// The file that should be the engine is damaged, or is another component.
     #[error("the interpreter for {language} in `{}` does not run scripts", path.display())]
     NotAScriptEngine {
         /// The interpreter's file.
@@ -83,12 +83,12 @@ pub enum RegistryError {
         /// The language.
         language: ScriptLanguage,
     },
-    /// The scorer is published, and it is not pinned which component it is.
+    /// The scorer is published, but not pinned to a component.
     #[error("`{address}` is not locked to a component")]
     NotPinned {
         /// The address, without `oci://`.
         address: String,
-        /// The pinned addresses closest to it.
+        /// The closest pinned addresses.
         nearest: Vec<String>,
     },
     /// The component that a published scorer is pinned to is not on this machine.
@@ -107,7 +107,7 @@ pub enum RegistryError {
         /// The file.
         path: PathBuf,
     },
-    /// What is embedded under the name is not the component that was listed.
+    /// The embedded bytes under this name are not the component in the manifest.
     #[error("the built-in scorer `{0}` is damaged")]
     Damaged(String),
 }
@@ -117,7 +117,7 @@ impl Advised for RegistryError {
         match self {
             RegistryError::UnknownName { name, nearest } => {
                 Some(Advice::did_you_mean(nearest).unwrap_or_else(|| {
-                    // The name of a file, with an ending that no scorer's file has.
+                    // It looks like the name of a file, with an ending that no scorer's file has.
                     match Path::new(name).extension() {
                         Some(_) => Advice::Name(Thing::ScorerFile),
                         None => Advice::List(Thing::Scorer),

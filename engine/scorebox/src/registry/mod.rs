@@ -1,12 +1,12 @@
-//! From a scorer's name to a component's bytes. Loads and runs nothing.
+//! From a scorer's name to a component's bytes. It loads and runs nothing.
 //!
 //! - `reference`: how a user names a scorer.
 //! - `builtin`: the components that are embedded in the binary, compressed.
 //! - `pinned`: published scorers, each pinned to one component in a folder of components.
-//! - `script_language`: which files are scripts; `script_files`: a script and the files that it imports, and
-//!   `python_imports`, those of Python; `script_component`: the component that runs it.
-//! - `error`: why a component cannot be had.
-//! - here: the names, files, and what to say where there is neither.
+//! - `script_language`: which files are scripts; `script_files`: a script and the files that it imports;
+//!   `python_imports`: the same for Python; `script_component`: the component that runs it.
+//! - `error`: why a component is not available.
+//! - here: names and files, and the errors if neither exists.
 
 mod builtin;
 mod error;
@@ -44,14 +44,14 @@ pub use pinned::{component_file_name, most_component_bytes};
 pub use reference::Reference;
 pub use script_language::ScriptLanguage;
 
-/// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
+/// The most bytes of a file that are read: one more than the sandbox accepts, so that it can report that the file is
 /// too large.
 const MAX_FILE_BYTES: u64 = (128 << 20) + 1;
 
-/// The most scorers that are proposed in place of a name that none of them has.
+/// The most scorers that are suggested for a name that does not exist.
 const MAX_MEANT: usize = 3;
 
-/// Where a component's bytes came from.
+/// Where a component's bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -76,18 +76,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A component, and where it is from.
+/// A component, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScorerSource {
     /// Its bytes; not checked yet.
     pub component: ComponentBytes,
-    /// Where they are from.
+    /// Where they come from.
     pub origin: Origin,
 }
 
 impl ScorerSource {
-    /// These bytes, from there.
+    /// These bytes, from this origin.
     pub fn new(bytes: impl Into<Cow<'static, [u8]>>, origin: Origin) -> ScorerSource {
         ScorerSource { component: ComponentBytes::new(bytes), origin }
     }
@@ -97,7 +97,7 @@ impl ScorerSource {
 #[derive(Clone, Debug)]
 pub struct Registry {
     scorers: BTreeMap<String, Stored>,
-    /// What runs scripts and is not embedded, by their language and whether they ask a judge.
+    /// The files of script engines that are not embedded, by language and whether scripts ask a judge.
     script_engines: BTreeMap<(ScriptLanguage, bool), PathBuf>,
     pinned: Pinned,
 }
@@ -126,16 +126,16 @@ impl Registry {
         }
     }
 
-    /// The same, with the file of the component that runs scripts in `language` which ask no judge: what
-    /// `script-engines/` of scorebox's sources builds to. It is read for each script.
+    /// The same, with the file of the component that runs scripts in `language` that ask no judge, as built from
+    /// `script-engines/` in scorebox's sources. It is read for each script.
     #[must_use]
     pub fn with_script_engine(mut self, language: ScriptLanguage, file: PathBuf) -> Registry {
         self.script_engines.insert((language, false), file);
         self
     }
 
-    /// The same, with the file of the component that runs scripts in `language` which ask a judge. It imports the
-    /// contract's `judge`, so that each of these scripts needs [`Grant::Judge`](crate::sandbox::Grant::Judge).
+    /// The same, with the file of the component that runs scripts in `language` that ask a judge. It imports the
+    /// contract's `judge`, so each of these scripts needs [`Grant::Judge`](crate::sandbox::Grant::Judge).
     #[must_use]
     pub fn with_judging_script_engine(
         mut self,
@@ -146,16 +146,15 @@ impl Registry {
         self
     }
 
-    /// The same, with a folder of components that were fetched, each in the file that [`component_file_name`] names.
-    /// Each is compared with its digest when it is read.
+    /// The same, with a folder of fetched components, each in the file that [`component_file_name`] names. Each is
+    /// compared with its digest when it is read.
     #[must_use]
     pub fn with_components(mut self, folder: PathBuf) -> Registry {
         self.pinned.set_folder(folder);
         self
     }
 
-    /// The same, with what published scorers are pinned to: addresses without `oci://`, and the digests of their
-    /// components.
+    /// The same, with pins for published scorers: addresses without `oci://`, and the digests of their components.
     #[must_use]
     pub fn with_pinned(mut self, scorers: impl IntoIterator<Item = (String, Digest)>) -> Registry {
         self.pinned.pin(scorers);
@@ -184,8 +183,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The component of that name. A built-in one is uncompressed, and compared with its digest, when its bytes are
-    /// asked for.
+    /// The component with this name. The bytes of a built-in component are uncompressed, and compared with the digest,
+    /// when they are requested.
     ///
     /// # Errors
     /// [`RegistryError::UnknownName`], with the closest names; [`RegistryError::Damaged`].
@@ -198,8 +197,8 @@ impl Registry {
         Ok(ScorerSource { component, origin })
     }
 
-    /// What was written down of a built-in scorer when it was built: known without uncompressing or
-    /// compiling anything. None for a component that was registered.
+    /// What the manifest recorded about a built-in scorer when it was built: available without uncompressing or
+    /// compiling anything. `None` for a registered component.
     ///
     /// # Errors
     /// As [`Registry::get`].
@@ -213,7 +212,7 @@ impl Registry {
         }
     }
 
-    /// The built-in component of that digest.
+    /// The built-in component with this digest.
     pub fn built_in(&self, digest: Digest) -> Option<ScorerSource> {
         let same = |name: &&str| {
             let listing = BuiltIn::named(name).and_then(BuiltIn::listing);
@@ -223,8 +222,8 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
-    /// The component of that digest among those that came with a suite, or in the folder of components; `None` if it is
-    /// not there, or has other bytes.
+    /// The component with this digest among those that came with a suite, or in the folder of components; `None` if it
+    /// is missing, or has other bytes.
     pub fn fetched(&self, digest: Digest) -> Option<ScorerSource> {
         if let Some(brought) = self.pinned.brought(digest) {
             return Some(brought.clone());
@@ -234,7 +233,7 @@ impl Registry {
         Some(ScorerSource { component, origin })
     }
 
-    /// What the scorer that `reference` names says about itself, if that is known without compiling it.
+    /// What the scorer `reference` reports about itself, if that is known without compiling it.
     pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
         match reference {
             Reference::Name(name) => Some(self.listing(name).ok()??.info),
@@ -247,11 +246,11 @@ impl Registry {
         self.scorers.keys().map(String::as_str)
     }
 
-    /// The component that `reference` names.
+    /// The component of `reference`.
     ///
     /// # Errors
-    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of; if a
-    /// published scorer is not pinned, or its component not there.
+    /// If no scorer has this name; if the file cannot be read or, for a script, no component can be made from it; if a
+    /// published scorer is not pinned, or its component is missing.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
@@ -289,7 +288,7 @@ impl Registry {
         let no_engine = || RegistryError::NoScriptEngine { path: path.to_owned(), language };
         let asks_judge = files.asks_judge(language);
         let engine = self.script_engine(language, asks_judge)?.ok_or_else(no_engine)?;
-        // Texts and their names are JSON whatever they are.
+        // Texts and their names can always be written as JSON.
         let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
         let made = component_of(&engine, language.as_str(), &script, files.may_summarize());
         let engine_file = self.script_engines.get(&(language, asks_judge)).cloned();
@@ -300,8 +299,8 @@ impl Registry {
         })
     }
 
-    /// What runs scripts in `language`, ones that ask a judge or not; `None` if there is nothing. What asks needs a
-    /// grant, so a script that does not ask has another engine.
+    /// The engine for scripts in `language` that do or do not ask a judge; `None` if there is none. Asking needs a
+    /// grant, so there is a separate engine for scripts that do not ask.
     fn script_engine(
         &self,
         language: ScriptLanguage,
@@ -329,8 +328,8 @@ impl Registry {
         })
     }
 
-    /// The scorers that may be meant by a name that none of them has. What another tool calls so stands in backquotes
-    /// in the description of the scorer that takes its place; a word that many descriptions have says nothing.
+    /// The scorers that may be meant by an unknown name. The description of a scorer has the name that another tool
+    /// uses for it in backquotes; a word that is in many descriptions is ignored.
     fn meant_by(&self, name: &str) -> Vec<String> {
         let quoted = format!("`{name}`");
         let stands_for_it = |scorer: &&String| {
@@ -360,7 +359,7 @@ fn component_file(path: &Path) -> Result<ScorerSource, RegistryError> {
     }
 }
 
-/// The file, or as much of it as shows that it is too large to be a component.
+/// Reads the file, or enough of it to show that it is too large for a component.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
     let (file, _) = input_file::open(path)?;
     bounded(&file)
@@ -399,7 +398,7 @@ mod tests {
         assert_eq!(meant("llmJudge"), only("rubric"));
         assert_eq!(meant("schemaAdherenceScorer"), only("schema-adherence"));
         assert_eq!(meant("WeightedScorer"), only("weighted"));
-        // Descriptions of many scorers name this part of a case.
+        // The descriptions of many scorers contain this part of a case.
         assert_eq!(meant("groundTruth"), Some(Advice::List(Thing::Scorer)));
     }
 
@@ -436,7 +435,7 @@ mod tests {
         let registry = registry.with_script_engine(ScriptLanguage::Python, engine);
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NotAScriptEngine { .. }), "{error}");
-        // Scripts that ask a judge have another one.
+        // Scripts that ask a judge need another engine.
         std::fs::write(folder.path().join("grade.py"), "from scorebox.judge import ask\n").unwrap();
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NoScriptEngine { .. }), "{error}");

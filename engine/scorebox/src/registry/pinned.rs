@@ -1,5 +1,5 @@
-//! Published scorers, each pinned to one component, and where these components are: in a folder, or brought by a suite.
-//! Fetches nothing: what is not there is an error.
+//! Published scorers, each pinned to one component, and where these components are: in a folder, or provided by a
+//! suite. It fetches nothing: a missing component is an error.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use crate::{
     input_file::{InputFileError, open_regular},
 };
 
-/// What published scorers are pinned to.
+/// The pins of published scorers, and their components.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pinned {
     folder: Option<PathBuf>,
@@ -22,12 +22,12 @@ pub(super) struct Pinned {
     brought: BTreeMap<Digest, Arc<ScorerSource>>,
 }
 
-/// The name of the file of a component in a folder of components: `SHA256.wasm`, in lower case.
+/// The name of a component's file in a folder of components: `SHA256.wasm`, in lower case.
 pub fn component_file_name(digest: Digest) -> String {
     format!("{digest}.wasm")
 }
 
-/// The most bytes that a component can have.
+/// The largest size of a component, in bytes.
 pub const fn most_component_bytes() -> u64 {
     MAX_FILE_BYTES - 1
 }
@@ -46,17 +46,17 @@ impl Pinned {
         self.brought.extend(components.into_iter().map(named));
     }
 
-    /// The component of that digest, if it came with a suite.
+    /// The component with this digest, if it came with a suite.
     pub(super) fn brought(&self, digest: Digest) -> Option<&ScorerSource> {
         self.brought.get(&digest).map(Arc::as_ref)
     }
 
-    /// The file of the component of that digest, whether it is there or not; `None` if there is no folder.
+    /// The path of the component with this digest, whether the file exists or not; `None` if there is no folder.
     pub(super) fn file(&self, digest: Digest) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(component_file_name(digest)))
     }
 
-    /// The component of that digest, if the folder has it.
+    /// The component with this digest, if the folder has it.
     pub(super) fn component(&self, digest: Digest) -> Option<ComponentBytes> {
         let component = ComponentBytes::new(read(&self.file(digest)?).ok()?);
         (component.digest() == digest).then_some(component)
@@ -73,7 +73,7 @@ impl Pinned {
         if !path.exists() {
             return Err(not_fetched());
         }
-        // A folder or a pipe is no more the component than a file with other bytes.
+        // A folder or a pipe is not the component, just as a file with other bytes is not.
         if path.is_file() {
             let bytes = read(&path);
             let bytes =
@@ -88,7 +88,7 @@ impl Pinned {
     }
 }
 
-/// A file of the folder, which no user named.
+/// Reads a file of the folder, which no user named.
 fn read(path: &Path) -> Result<Vec<u8>, InputFileError> {
     bounded(&open_regular(path)?)
 }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(source.origin.to_string(), format!("oci://{address}"));
         assert_eq!(registry.fetched(digest).unwrap().component, source.component);
 
-        // A byte of the file is changed: the digest is that of what is read, not a name.
+        // A byte of the file is changed: the digest is computed from what is read, not taken from the name.
         fs::write(&file, b"A component").unwrap();
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NotTheComponent { .. }), "{error}");

@@ -1,12 +1,12 @@
-//! What the imports of a Python file can mean: paths of files in the script's folder. Reads no file, and knows no
-//! grammar: a path too many names a file that may not be there, and the engine imports what the script really names.
+//! The files in the script's folder that the imports of a Python file can refer to. It reads no files and does not
+//! parse the grammar: an extra path names a file that may not exist, and the engine resolves the real imports.
 
 use std::iter::Peekable;
 
-/// Characters of the names of one import.
+/// The most characters of one import's names.
 const NAMES_CHARACTERS: usize = 4000;
 
-/// The paths that the imports of `file` can mean, from the script's folder.
+/// The paths that the imports of `file` can refer to, relative to the script's folder.
 pub(super) fn imports_of(file: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let text = statements(text);
@@ -26,7 +26,7 @@ pub(super) fn imports_of(file: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The text without comments and the content of strings, and with lines joined that `\` continues.
+/// The text without comments and the content of strings, and with lines joined that end with `\`.
 fn statements(text: &str) -> String {
     let mut statements = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -49,7 +49,7 @@ fn statements(text: &str) -> String {
     statements
 }
 
-/// Skips a string behind its first quotation mark. One that should have ended in its line ends there.
+/// Skips a string after its first quotation mark. A string that should have ended in its line ends there.
 fn skip_string(mark: char, rest: &mut Peekable<impl Iterator<Item = char>>) {
     let mut marks = 1;
     while marks < 3 && rest.next_if_eq(&mark).is_some() {
@@ -57,7 +57,7 @@ fn skip_string(mark: char, rest: &mut Peekable<impl Iterator<Item = char>>) {
     }
     let is_long = match marks {
         1 => false,
-        // It is empty.
+        // The string is empty.
         2 => return,
         _ => true,
     };
@@ -73,12 +73,12 @@ fn skip_string(mark: char, rest: &mut Peekable<impl Iterator<Item = char>>) {
     }
 }
 
-/// The module between `from` and what follows, if the text ends so.
+/// The module between `from` and the end of the text, if the text ends like this.
 fn module_before(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(is_blank);
     let start = text.trim_end_matches(|letter| letter == '.' || is_of_a_name(letter)).len();
     let (before, module) = text.split_at(start);
-    // `from.words import` has no blank.
+    // `from.words import` has no blank after `from`.
     if let Some(module) = module.strip_prefix("from").filter(|it| it.starts_with('.')) {
         return Some(module);
     }
@@ -94,7 +94,7 @@ fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\x0c')
 }
 
-/// The list of names at the beginning: in brackets, or to the end of the statement.
+/// The list of names at the beginning of the text: in parentheses, or to the end of the statement.
 fn list(text: &str) -> &str {
     let text = text.trim_start_matches(is_blank);
     let list = match text.strip_prefix('(') {
@@ -105,12 +105,12 @@ fn list(text: &str) -> &str {
     list.char_indices().nth(NAMES_CHARACTERS).map_or(list, |(end, _)| &list[..end])
 }
 
-/// The names in a list, without those that they are given.
+/// The names in a list, without their aliases.
 fn names(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', '\n']).filter_map(|name| name.split_whitespace().next())
 }
 
-/// Adds the files that `module`, or `name` in it, can be, and the packages on the way.
+/// Adds the files that `module`, or `name` in it, can be, and the packages on the way to them.
 fn add(found: &mut Vec<String>, file: &str, module: &str, name: Option<&str>) {
     let names = module.trim_start_matches('.');
     let dots = module.len() - names.len();
@@ -126,14 +126,14 @@ fn add(found: &mut Vec<String>, file: &str, module: &str, name: Option<&str>) {
     }
 }
 
-/// The folder from which a module with so many dots in front is named, with a slash behind it if it is not the
-/// script's.
+/// The folder to which a module name with this many leading dots is relative, with a slash at the end unless it is the
+/// script's folder.
 fn folder(file: &str, dots: usize) -> Option<String> {
     if dots == 0 {
         return Some(String::new());
     }
     let mut parts: Vec<&str> = file.split('/').collect();
-    // The file itself, and a folder for each further dot.
+    // The first dot removes the file's name, and each further dot a folder.
     for _ in 0..dots {
         parts.pop()?;
     }

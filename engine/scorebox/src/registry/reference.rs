@@ -1,4 +1,4 @@
-//! How a user names a scorer: by name, by file, or by where it is published. Looks nothing up.
+//! How a user names a scorer: by name, by file, or by the address where it is published. It looks nothing up.
 
 use std::{
     fmt,
@@ -7,24 +7,24 @@ use std::{
 
 use super::ScriptLanguage;
 
-/// What the address of a published scorer begins with.
+/// The prefix of a published scorer's address.
 pub(super) const PUBLISHED: &str = "oci://";
 
 /// How a user names a scorer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Reference {
-    /// By a name of the registry.
+    /// By a name in the registry.
     Name(String),
     /// By the path of a file: a component, or a script.
     File(PathBuf),
-    /// By where it is published: `REGISTRY/NAME:VERSION`, which is not checked here.
+    /// By the address where it is published: `REGISTRY/NAME:VERSION`, which is not checked here.
     Published(String),
 }
 
 impl Reference {
-    /// What begins with `oci://` is published; what is written as a path (with a separator, or ending as a component's
-    /// or a script's file does) is one; relative paths start at `folder`.
+    /// A text with the prefix `oci://` is an address; a text that looks like a path (with a separator, or with the
+    /// ending of a component's or a script's file) is a path; relative paths start at `folder`.
     pub fn parse(written: &str, folder: &Path) -> Reference {
         if let Some(address) = written.strip_prefix(PUBLISHED) {
             return Reference::Published(address.to_owned());
@@ -37,12 +37,12 @@ impl Reference {
         }
     }
 
-    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`, `.py`), of which a component is made.
+    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`, `.py`), from which a component is made.
     pub fn is_script(&self) -> bool {
         self.script_language().is_some()
     }
 
-    /// The language of the script whose path it is.
+    /// The language of the script, if it is the path of a script.
     pub(super) fn script_language(&self) -> Option<ScriptLanguage> {
         match self {
             Reference::File(path) => ScriptLanguage::of(&path.to_string_lossy()),
@@ -50,8 +50,7 @@ impl Reference {
         }
     }
 
-    /// A name to call the scorer by, if the user gave none: the name, the file's stem, or the last part of where it is
-    /// published.
+    /// A name for the scorer, if the user gave none: the name, the file's stem, or the last part of the address.
     pub fn default_name(&self) -> String {
         match self {
             Reference::Name(name) => name.clone(),

@@ -1,14 +1,14 @@
-//! A script and the component that runs scripts, made one component: the script becomes a part of the memory that the
-//! component begins with. Reads no file, and does not look into the script.
+//! Combines a script and the component that runs scripts into one component: the script becomes a part of the
+//! component's initial memory. It reads no files, and does not look into the script.
 
 use crate::contract::SCRIPT_SECTION;
 
-/// Marks the place in the engine's data behind which stand the address of the room for a script and its size, of four
-/// bytes each (`script-engines/javascript/src/slot.rs`).
+/// Marks a place in the engine's data. After it come the address and the size of the room for a script, four bytes each
+/// (`script-engines/javascript/src/slot.rs`).
 const MARK: &[u8] = b"scorebox: room for a script (1)\n";
-/// Bytes of a script's length, which stands in front of it.
+/// The size of the script's length, which precedes the script, in bytes.
 const LENGTH_BYTES: usize = 4;
-/// Bytes of magic and version, in front of the sections of a module or a component.
+/// The size of magic and version, before the sections of a module or a component, in bytes.
 const PREAMBLE_BYTES: usize = 8;
 /// The name of the export that a script without a summary must not have.
 const SUMMARY: &[u8] = b"scorebox:scorer/summary@";
@@ -25,14 +25,14 @@ const DATA_COUNT: u8 = 12;
 /// Why there is no component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotMade {
-    /// The script has more bytes than the engine has room for.
+    /// The script is larger than the engine's room for it.
     TooLarge { max_bytes: usize },
-    /// The component is not one that runs scripts.
+    /// The component does not run scripts.
     NoEngine,
 }
 
 /// The component that runs `script`: the engine with the script in its memory, and without the export `summary` unless
-/// the script `summarizes`. It says that it is a script in `language`.
+/// the script `summarizes`. A custom section records `language`.
 pub(super) fn component_of(
     engine: &[u8],
     language: &str,
@@ -49,7 +49,7 @@ pub(super) fn component_of(
                 filled = true;
             }
             EXPORTS if !summarizes && holds(content, SUMMARY) => {
-                // An empty instance stands in its place, so that what comes after it keeps its number.
+                // An empty instance replaces it, so that the indices after it do not change.
                 let (1, _) = number(content).ok_or(NotMade::NoEngine)? else {
                     return Err(NotMade::NoEngine);
                 };
@@ -65,7 +65,7 @@ pub(super) fn component_of(
     if filled { Ok(component) } else { Err(NotMade::NoEngine) }
 }
 
-/// A core module with one more data segment: the script, behind its length.
+/// A core module with one more data segment: the script, after its length.
 fn module_with(module: &[u8], script: &[u8]) -> Result<Vec<u8>, NotMade> {
     let mut bytes = preamble(module)?.to_vec();
     for section in sections(module) {
@@ -100,7 +100,7 @@ fn data_with(data: &[u8], script: &[u8]) -> Result<Vec<u8>, NotMade> {
     Ok(bytes)
 }
 
-/// Address and size of the room for a script.
+/// The address and the size of the room for a script.
 fn room(data: &[u8]) -> Option<(u32, usize)> {
     let at = data.windows(MARK.len()).position(|window| window == MARK)?;
     let (_, behind) = data.split_at_checked(at + MARK.len())?;
@@ -117,7 +117,7 @@ fn preamble(bytes: &[u8]) -> Result<&[u8], NotMade> {
     bytes.get(..PREAMBLE_BYTES).ok_or(NotMade::NoEngine)
 }
 
-/// The sections behind the preamble: the id and the content of each.
+/// The sections after the preamble, each with its id and content.
 fn sections(bytes: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), NotMade>> {
     let mut rest = bytes.get(PREAMBLE_BYTES..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -140,7 +140,7 @@ fn push_section(bytes: &mut Vec<u8>, id: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// An unsigned LEB128 number of at most 32 bits, and what is behind it.
+/// An unsigned LEB128 number of at most 32 bits, and the bytes after it.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut number = 0;
     for (index, byte) in bytes.iter().enumerate().take(5) {
@@ -162,7 +162,7 @@ fn encoded(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// The signed LEB128 of an `i32.const` whose bits are those of `address`.
+/// The signed LEB128 of an `i32.const` with the bits of `address`.
 fn signed(address: u32) -> Vec<u8> {
     let mut number = address.cast_signed();
     let mut bytes = Vec::new();
@@ -223,7 +223,7 @@ mod tests {
         let engine = engine();
         for end in 0..engine.len() {
             match component_of(&engine[..end], "logo", b"1", true) {
-                // What follows the module is missing: whether that is a component is for others to say.
+                // What follows the module is missing: whether the rest is a component is checked elsewhere.
                 Ok(made) => assert!(holds(&made, MARK)),
                 Err(error) => assert_eq!(error, NotMade::NoEngine),
             }

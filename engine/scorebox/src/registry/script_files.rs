@@ -1,6 +1,6 @@
-//! A script and the files of its folder that it imports, read within bounds. Which file an import means, the engine
-//! decides (`script-engines/javascript/src/files.rs`, `script-engines/python/engine.py`); here are all that it can
-//! mean.
+//! A script and the imported files in its folder, read within limits. The engine decides which file an import refers to
+//! (`script-engines/javascript/src/files.rs`, `script-engines/python/engine.py`); this reads all files that it can
+//! refer to.
 
 use std::{
     collections::BTreeMap,
@@ -14,45 +14,45 @@ use serde::Serialize;
 use super::{ScriptLanguage, python_imports};
 use crate::input_file::{self, InputFileError};
 
-/// Bytes of a script and all that it imports.
+/// The most bytes of a script and all that it imports.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
-/// Files that a script imports, itself or through others.
+/// The most files that a script imports, itself or through others.
 pub(super) const MAX_FILES: usize = 500;
 /// Endings of files that can be imported.
 const ENDINGS: [&str; 5] = [".js", ".mjs", ".ts", ".mts", ".json"];
 /// Endings that an import may leave out.
 const LEFT_OUT: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
-/// The module of JavaScript that asks a language model.
+/// The JavaScript module that asks a language model.
 const JUDGE: &str = "scorebox:judge";
-/// The file that the module of Python would be that does.
+/// The path that the corresponding Python module would have as a file.
 const PYTHON_JUDGE: &str = "scorebox/judge.py";
-/// Bytes of an import's path.
+/// The longest path of an import, in bytes.
 const PATH_BYTES: usize = 1000;
 
-/// A script with what it imports, as the engine reads it.
+/// A script with its imports, in the form that the engine reads.
 #[derive(Debug, Serialize)]
 pub(super) struct ScriptFiles {
     /// The name of the script itself.
     main: String,
-    /// The texts, by paths from the script's folder, with `/`.
+    /// The texts, by their paths from the script's folder, with `/`.
     files: BTreeMap<String, String>,
 }
 
-/// Why they cannot be read.
+/// Why a script cannot be read.
 #[derive(Debug)]
 pub(super) enum NotRead {
     /// This file cannot be read.
     File(PathBuf, InputFileError),
-    /// Together they are larger than a script may be.
+    /// The files together exceed the limit.
     TooLarge,
-    /// There are more files than a script may have.
+    /// There are more files than the limit.
     TooMany,
-    /// This file, by its path from the script's folder, leads out of that folder through a link.
+    /// This file, named by its path from the script's folder, leads out of that folder through a link.
     LeadsOut(String),
 }
 
 impl ScriptFiles {
-    /// Reads the script at `path` and what it imports.
+    /// Reads the script at `path` and its imports.
     pub(super) fn read(path: &Path, language: ScriptLanguage) -> Result<ScriptFiles, NotRead> {
         let imports_of = match language {
             ScriptLanguage::JavaScript => imports_of,
@@ -67,7 +67,7 @@ impl ScriptFiles {
         let mut files = ScriptFiles { main: main.clone(), files: BTreeMap::new() };
         let mut waiting = imports_of(&main, &text);
         files.files.insert(main, text);
-        // Opened only for a script that imports; nothing leads out of it.
+        // The folder is opened only for a script with imports; nothing outside it can be read.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         while let Some(name) = waiting.pop() {
@@ -87,8 +87,8 @@ impl ScriptFiles {
         }
     }
 
-    /// A file that an import means and that leads out of the folder, so that it was not read. In Python a module of the
-    /// language may be meant in its place.
+    /// An imported file that leads out of the folder, so that it was not read. In Python the import may refer to a
+    /// module of the language instead.
     fn leading_out(&self, folder: &Path, language: ScriptLanguage) -> Option<String> {
         if language != ScriptLanguage::JavaScript {
             return None;
@@ -96,12 +96,12 @@ impl ScriptFiles {
         let imports = self.files.iter().flat_map(|(file, text)| imports(file, text));
         imports
             .filter(|names| !names.iter().any(|name| self.files.contains_key(name)))
-            // As it is written first.
+            // The path as it is written comes first.
             .flat_map(|names| names.into_iter().rev())
             .find(|name| leads_out(folder, name))
     }
 
-    /// A file of the script's folder; `None` if no file has that name, or it leads out of the folder.
+    /// Reads a file of the script's folder; `None` if no file has this name, or if it leads out of the folder.
     fn imported(
         &self,
         folder: &Path,
@@ -112,7 +112,7 @@ impl ScriptFiles {
         let Ok(opened) = Dir::open_ambient_dir(folder, ambient_authority()) else {
             return Ok(None);
         };
-        // A pipe would wait for a writer.
+        // Opening a pipe would wait for a writer.
         let Some(metadata) = opened.metadata(name).ok().filter(|it| it.is_file()) else {
             return Ok(None);
         };
@@ -124,12 +124,12 @@ impl ScriptFiles {
         text_of(file, left, &whole).map(Some)
     }
 
-    /// Whether one of the files imports the module that asks a language model, in the way that its language has. An
-    /// import in a comment counts too: then a grant is wanted that nothing needs.
+    /// Whether one of the files imports the module that asks a language model, in the way of its language. An import in
+    /// a comment counts too: then the script requires a grant without need.
     pub(super) fn asks_judge(&self, language: ScriptLanguage) -> bool {
         match language {
             ScriptLanguage::JavaScript => self.files.values().any(|text| imports_judge(text)),
-            // A file of the script's own that has the module's name is meant.
+            // If the script has its own file with the module's name, the import refers to that.
             ScriptLanguage::Python => {
                 let is_own = ["scorebox.py", "scorebox/__init__.py", PYTHON_JUDGE];
                 !is_own.iter().any(|own| self.files.contains_key(*own))
@@ -140,13 +140,13 @@ impl ScriptFiles {
         }
     }
 
-    /// Whether the script itself names a function `summarize`, which it may export.
+    /// Whether the script itself contains the name of a function `summarize`, which it may export.
     pub(super) fn may_summarize(&self) -> bool {
         self.files.get(&self.main).is_some_and(|text| text.contains("summarize"))
     }
 }
 
-/// The text of a file, with so many bytes left for it.
+/// Reads the text of a file, with at most `left` bytes.
 fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<String, NotRead> {
     let unreadable = |error| NotRead::File(path.to_owned(), error);
     let mut bytes = Vec::new();
@@ -156,8 +156,8 @@ fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<Stri
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// What the imports of a file name, each with what stands in front of it. More than it imports, if an import stands in
-/// a comment.
+/// The specifiers of a file's imports, each with the text before it. It may find too many, if an import is in a
+/// comment.
 fn specifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
         let (before, behind) = (&text[..at], &text[at + 1..]);
@@ -168,7 +168,7 @@ fn specifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The text without comments in slashes at its end.
+/// The text without block comments at its end.
 fn without_comments(mut text: &str) -> &str {
     while let Some(at) = text.strip_suffix("*/").and_then(|text| text.rfind("/*")) {
         text = text[..at].trim_end();
@@ -181,7 +181,7 @@ fn imports_judge(text: &str) -> bool {
     specifiers(text).any(|(before, specifier)| specifier == JUDGE && !imports_types_only(before))
 }
 
-/// Whether what stands before an import's specifier imports nothing but types.
+/// Whether the text before an import's specifier imports only types.
 fn imports_types_only(before: &str) -> bool {
     let clause = before.strip_suffix("from").and_then(|it| it.rsplit("import").next());
     let types = clause.and_then(|clause| clause.trim_start().strip_prefix("type"));
@@ -189,24 +189,24 @@ fn imports_types_only(before: &str) -> bool {
     types.is_some_and(|names| names.starts_with([' ', '{', '\t', '\n']) && !names.trim().is_empty())
 }
 
-/// The paths that the imports of a file can mean, from the script's folder.
+/// The paths that the imports of a file can refer to, relative to the script's folder.
 fn imports_of(file: &str, text: &str) -> Vec<String> {
     imports(file, text).flatten().collect()
 }
 
-/// Of each import of a file, the paths that it can mean.
+/// For each import of a file, the paths that it can refer to.
 fn imports(file: &str, text: &str) -> impl Iterator<Item = Vec<String>> {
     specifiers(text).map(move |(before, specifier)| {
         let mut names = meanings(file, specifier);
         if imports_types_only(before) {
-            // Types may be in a file that is not there; one that is no script is not meant.
+            // A file with types may not exist; a path without a script's ending is not one that the import refers to.
             names.retain(|name| ENDINGS.iter().any(|ending| name.ends_with(ending)));
         }
         names
     })
 }
 
-/// The paths that an import in `file` can mean, from the script's folder.
+/// The paths that an import in `file` can refer to, relative to the script's folder.
 fn meanings(file: &str, specifier: &str) -> Vec<String> {
     if !specifier.starts_with("./") && !specifier.starts_with("../") {
         return Vec::new();
@@ -221,16 +221,16 @@ fn meanings(file: &str, specifier: &str) -> Vec<String> {
     typescript.into_iter().chain(left_out).chain([path]).collect()
 }
 
-/// Whether a path from `folder` leads out of it through a link, whatever is there.
+/// Whether a path from `folder` leads out of it through a link, whether or not a file exists there.
 fn leads_out(folder: &Path, name: &str) -> bool {
     let Ok(opened) = Dir::open_ambient_dir(folder, ambient_authority()) else { return false };
-    // An error of the system has a number, and this is one of cap-std.
+    // An error of the system has a number; this one is from cap-std.
     opened.metadata(name).is_err_and(|error| {
         error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
     })
 }
 
-/// The path `specifier` from `folder`; `None` if it leads out of the outermost folder.
+/// The path `specifier` relative to `folder`; `None` if it leads out of the outermost folder.
 fn joined(folder: &str, specifier: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in specifier.split('/') {
@@ -373,7 +373,7 @@ mod tests {
         let link = |to: &str, name| std::os::unix::fs::symlink(to, scripts.join(name)).unwrap();
         link("../secret.js", "link.js");
         link("..", "outer");
-        // Another file is what the import means.
+        // The import refers to another file.
         link("../secret.js", "there.js");
         let read = |name: &str| ScriptFiles::read(&scripts.join(name), ScriptLanguage::JavaScript);
         assert_eq!(names(&read("grade.js").unwrap()), ["grade.js", "there.ts"]);

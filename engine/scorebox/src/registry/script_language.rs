@@ -1,20 +1,20 @@
-//! The languages of scripts, by the endings of their files. Knows nothing of what runs them.
+//! The languages of scripts, by the endings of their files. It knows nothing of the engines that run them.
 
 use std::fmt;
 
-/// A language that scripts are written in.
+/// A language for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ScriptLanguage {
-    /// JavaScript, and TypeScript, whose types are taken away: `.js`, `.mjs`, `.ts`, `.mts`. What runs it is embedded.
+    /// JavaScript, and TypeScript, whose types are removed: `.js`, `.mjs`, `.ts`, `.mts`. Its engine is embedded.
     JavaScript,
-    /// Python: `.py`. What runs it is brought by the program
+    /// Python: `.py`. The program provides its engine
     /// ([`Registry::with_script_engine`](super::Registry::with_script_engine)).
     Python,
 }
 
 impl ScriptLanguage {
-    /// All of them.
+    /// All languages.
     pub const ALL: [ScriptLanguage; 2] = [ScriptLanguage::JavaScript, ScriptLanguage::Python];
 
     /// The language of the script at `path`; `None` if it is not a script.
@@ -24,7 +24,7 @@ impl ScriptLanguage {
             .find(|language| language.endings().iter().any(|ending| path.ends_with(ending)))
     }
 
-    /// What the names of its files end with.
+    /// The endings of its files' names.
     pub const fn endings(self) -> &'static [&'static str] {
         match self {
             ScriptLanguage::JavaScript => &[".js", ".mjs", ".ts", ".mts"],

@@ -1,4 +1,4 @@
-//! What a scorer says about a case, and what that cost. Where it comes from is not known here.
+//! A scorer's answer about a case, and what that cost. It does not know where it comes from.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     judge::ScoreCall,
 };
 
-/// The outcome of one scorer on one case, in a word.
+/// The kind of a scorer's outcome for a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
@@ -20,14 +20,15 @@ pub enum Status {
     Scored,
     /// The scorer does not apply to the case.
     NotApplicable,
-    /// The scorer skips the case: by sampling, by its nodes, or because the case is to be skipped.
+    /// The scorer skips the case: by sampling, by its nodes, by its condition, because its subject has no result, or
+    /// because the case itself is skipped.
     Skipped,
     /// There is no score, although there should be.
     Error,
 }
 
 impl Status {
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Status::Scored => "scored",
@@ -38,22 +39,22 @@ impl Status {
     }
 }
 
-/// A time as rows have it: whole nanoseconds in milliseconds, without what computing in seconds adds (`0.399026`, not
-/// `0.39902600000000005`).
+/// A time in the form of rows: whole nanoseconds as milliseconds, without the rounding errors of seconds (`0.399026`,
+/// not `0.39902600000000005`).
 pub fn milliseconds(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e6
 }
 
-/// What a scorer says about a case, and what that cost. JSON is kept as the text that it was.
+/// A scorer's answer about a case, and what that cost. JSON is kept as its original text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
     /// The outcome.
     pub status: Status,
-    /// In every scored answer and in no other.
+    /// The score; every scored answer has it, and no other.
     pub score: Option<f64>,
-    /// A category that goes with it.
+    /// A category in addition to the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Why, for a person.
@@ -62,13 +63,13 @@ pub struct Answer {
     /// The scorer's own JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Json>,
-    /// The checks that the score is made of: an array of [`Assertion`]s, if there are any.
+    /// The checks that make up the score: an array of [`Assertion`]s, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertions: Option<Json>,
-    /// What went wrong; in every error and in no other answer.
+    /// What went wrong; every error has it, and no other answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<AnswerError>,
-    /// Wasm fuel that it used, if known.
+    /// The Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
     /// The sandbox's peak memory, in bytes; `None` if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,25 +90,25 @@ pub struct Answer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AnswerError {
-    /// The word of a [`sandbox::ErrorKind`](crate::sandbox::ErrorKind); another scorebox may have others.
+    /// The name of a [`sandbox::ErrorKind`](crate::sandbox::ErrorKind); another version of scorebox may have others.
     pub kind: String,
     /// What happened; may have several lines.
     pub message: String,
-    /// What to do about it. Not stored, so a row that was read has none; not in JSON, if a front end puts its
-    /// own words.
+    /// What to do about it. It is not stored, so a row that was read has none; it is not in JSON, because a front end
+    /// words it.
     #[serde(skip)]
     pub advice: Option<Advice>,
 }
 
 impl AnswerError {
-    /// The error of this kind and message, without advice.
+    /// The error with this kind and message, without advice.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> AnswerError {
         AnswerError { kind: kind.into(), message: message.into(), advice: None }
     }
 }
 
 impl Answer {
-    /// An answer that says nothing but its status.
+    /// An answer with only a status.
     pub const fn new(status: Status) -> Answer {
         Answer {
             status,
@@ -125,13 +126,13 @@ impl Answer {
         }
     }
 
-    /// An answer that is missing because of this.
+    /// An answer that is missing because of this error.
     pub fn of_error(error: AnswerError) -> Answer {
         Answer { error: Some(error), ..Answer::new(Status::Error) }
     }
 
-    /// What the scorer says, as the output of a case for a scorer of results: `score` and `reason`, each of them also
-    /// `null`, and `label`, `meta` and `assertions` where there are any. `None` if there is no result.
+    /// The answer as the output of a case for a scorer of results: `score` and `reason`, which may be `null`, and
+    /// `label`, `meta` and `assertions` if there are any. `None` if there is no result.
     pub fn as_output(&self) -> Option<Json> {
         #[derive(Serialize)]
         struct Output<'a> {
@@ -155,10 +156,10 @@ impl Answer {
         serde_json::to_string(&output).ok().map(Json::from)
     }
 
-    /// The checks that the score is made of.
+    /// The checks that make up the score.
     ///
     /// # Errors
-    /// The database was tampered with, and what it holds is not a list of assertions.
+    /// The database was tampered with, and the content is not a list of assertions.
     pub fn assertions(&self) -> Result<Vec<Assertion>, serde_json::Error> {
         list(&self.assertions)
     }
@@ -166,12 +167,12 @@ impl Answer {
     /// What the scorer logged.
     ///
     /// # Errors
-    /// The database was tampered with, and what it holds is not a list of messages.
+    /// The database was tampered with, and the content is not a list of messages.
     pub fn log(&self) -> Result<Vec<LogLine>, serde_json::Error> {
         list(&self.log)
     }
 
-    /// Bytes of all its texts and lists.
+    /// The size of all its texts and lists, in bytes.
     pub(super) fn text_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
@@ -187,14 +188,14 @@ fn list<T: serde::de::DeserializeOwned>(json: &Option<Json>) -> Result<Vec<T>, s
     json.as_ref().map_or(Ok(Vec::new()), |json| serde_json::from_str(json.get()))
 }
 
-/// What a scorer says about a case that belongs to no run.
+/// A scorer's answer about a case that does not belong to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "front ends make it")]
 pub struct ScorerAnswer<'a> {
-    /// The name by which the scorer was called.
+    /// The name under which the scorer was called.
     pub scorer_id: &'a str,
-    /// What it says, and what that cost.
+    /// Its answer, and what that cost.
     #[serde(flatten)]
     pub answer: &'a Answer,
 }

@@ -1,13 +1,13 @@
-//! JSON that is kept as the text that it came as. Builds no tree of it.
+//! JSON that is kept as its original text. It builds no tree.
 
 use std::{borrow::Cow, iter::Peekable, str::Chars};
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// One JSON document as the text that it came as. Two are equal if their texts are.
+/// One JSON document as its original text. Two are equal if their texts are equal.
 ///
-/// In a database that was tampered with it may not be JSON; then it is written as a JSON string.
+/// In a database that was tampered with, it may not be valid JSON; then it is written as a JSON string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(Box<str>);
 
@@ -25,14 +25,14 @@ impl Json {
         serde_json::from_str(&self.0)
     }
 
-    /// The list as JSON; `None` if it is empty, as rows have it.
+    /// The list as JSON; `None` if it is empty, as in rows.
     pub(crate) fn of_list<T: Serialize>(items: &[T]) -> Option<Json> {
         let written = (!items.is_empty()).then(|| serde_json::to_string(items).ok()).flatten();
         written.map(Json::from)
     }
 
-    /// Whether both are the same document, in which space between tokens and escapes in strings may be
-    /// written differently. Numbers, order and repeated keys count as they are written.
+    /// Whether both are the same document; space between tokens and escapes in strings may differ. Numbers, order and
+    /// repeated keys count as they are written.
     pub fn is_same_document_as(&self, other: &Json) -> bool {
         self == other || plain(&self.0) == plain(&other.0)
     }
@@ -59,8 +59,8 @@ impl Serialize for Json {
     }
 }
 
-/// The text without space between tokens, its strings with the characters that their escapes stand for. Only a
-/// quotation mark, a backslash and half a surrogate pair stay escaped, so that no two documents become one.
+/// The text without space between tokens, and with the characters of its strings instead of their escapes. Only a
+/// quotation mark, a backslash and half a surrogate pair stay escaped, so that different documents stay different.
 fn plain(json: &str) -> Cow<'_, str> {
     if !json.contains(['\\', ' ', '\t', '\n', '\r']) {
         return Cow::Borrowed(json);
@@ -92,7 +92,7 @@ fn push_escaped(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
         Some('r') => '\r',
         Some('t') => '\t',
         Some('/') => '/',
-        // A quotation mark, a backslash, and what is not an escape.
+        // A quotation mark, a backslash, and anything that is not an escape.
         Some(other) => {
             plain.push('\\');
             other
@@ -102,7 +102,7 @@ fn push_escaped(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     plain.push(character);
 }
 
-/// Writes what `\u` stands for, together with the escape after it if the two are a surrogate pair.
+/// Writes the character for `\u`, together with the escape after it if the two are a surrogate pair.
 fn push_code_unit(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     let Some(unit) = code_unit(characters) else { return plain.push_str("\\u") };
     let mut after = characters.clone();
@@ -125,7 +125,7 @@ fn push_code_unit(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// The number that four hexadecimal digits are; reads nothing if there are none.
+/// The number in four hexadecimal digits; consumes nothing if there are none.
 fn code_unit(characters: &mut Peekable<Chars<'_>>) -> Option<u32> {
     let mut after = characters.clone();
     let mut unit = 0;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any string, with any of its characters written as an escape, in a list with space around it.
+        /// Any string, with any of its characters written as escapes, in a list with space around it.
         #[test]
         fn a_document_is_the_same_however_its_strings_are_escaped(
             characters in prop::collection::vec((any::<char>(), any::<bool>()), 0..40),

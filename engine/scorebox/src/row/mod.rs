@@ -1,12 +1,12 @@
-//! The one shape of a row: what a scorer says about a case, and what that cost. Stores nothing, scores nothing, and
+//! The one shape of a row: a scorer's answer about a case, and what that cost. It stores nothing, scores nothing, and
 //! knows neither SQL nor a sandbox.
 //!
-//! - `answer`: what a scorer says and what it cost.
-//! - `json`: JSON that is kept as the text that it came as.
-//! - here: a row, which is an answer with the names of what it belongs to.
+//! - `answer`: a scorer's answer, and what it cost.
+//! - `json`: JSON that is kept as its original text.
+//! - here: a row, which is an answer with the names of its case and its scorer.
 //!
-//! As JSON the keys are in camelCase and what a scorer wrote as JSON is nested. A key that has nothing to say is left
-//! out, except `score` and `fuel`, which are `null` then. `docs/rows.md` lists the keys.
+//! As JSON, the keys are in camelCase, and JSON from a scorer is nested. A key without a value is omitted, except
+//! `score` and `fuel`, which are `null` in that case. `docs/rows.md` lists the keys.
 
 mod answer;
 mod json;
@@ -18,7 +18,7 @@ use crate::digest::Digest;
 pub use answer::{Answer, AnswerError, ScorerAnswer, Status, milliseconds};
 pub use json::Json;
 
-/// What one scorer says about one case, with the names of both.
+/// One scorer's answer about one case, with the names of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -34,23 +34,22 @@ pub struct Row {
     pub attempt: u32,
     /// The suite's key for the scorer.
     pub scorer_id: String,
-    /// What it says, and what that cost.
+    /// Its answer, and what that cost.
     #[serde(flatten)]
     pub answer: Answer,
-    /// The component.
+    /// The digest of the component.
     pub scorer_digest: Digest,
-    /// Its configuration.
+    /// The digest of its configuration.
     pub config_digest: Digest,
-    /// The digest of the parts of the case that it was given; `None` if nothing ran, or an older scorebox wrote the
-    /// row.
+    /// The digest of the scorer's input; `None` if nothing ran, or if an older scorebox wrote the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_digest: Option<Digest>,
-    /// Milliseconds since 1970 UTC.
+    /// When it was scored, in milliseconds since 1970 UTC.
     pub scored_at_ms: i64,
 }
 
 impl Row {
-    /// About how much memory it takes, in bytes.
+    /// Its approximate size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         let node = self.node_id.as_ref().map_or(0, String::len);
         let names = self.case_id.len() + self.scorer_id.len() + node;

@@ -1,11 +1,11 @@
-//! When the scorers of a case began, for the sinks of a run. The tasks that score note it, and the thread that delivers
-//! reads it, without a message between them. Makes no event.
+//! When the scorers of a case began, for the sinks of a run. The tasks that score record it, and the thread that
+//! delivers reads it, without a message between them. This creates no events.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::now::now_ms;
 
-/// Set once the beginning was reported.
+/// This bit is set once the beginning was reported.
 const REPORTED: u64 = 1;
 
 /// When each scorer of a case began: milliseconds since 1970, and whether that was reported.
@@ -13,28 +13,29 @@ const REPORTED: u64 = 1;
 pub(super) struct Beginnings(Box<[AtomicU64]>);
 
 impl Beginnings {
-    /// Of so many scorers; those beyond them are not noted.
+    /// Room for this many scorers; others are not recorded.
     pub(super) fn new(scorers: usize) -> Beginnings {
         Beginnings((0..scorers).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Notes that the scorer at this index begins now.
+    /// Records that the scorer at this index begins now.
     pub(super) fn note(&self, index: usize) {
         if let Some(beginning) = self.0.get(index) {
-            // At least 1, so that it is not what stands for no beginning.
+            // At least 1, because 0 means that there is no beginning.
             let ms = u64::try_from(now_ms()).unwrap_or(0).max(1);
             beginning.store(ms << 1, Ordering::Release);
         }
     }
 
-    /// When the scorer at this index began, in milliseconds since 1970 UTC, if it did and this was not asked since.
+    /// When the scorer at this index began, in milliseconds since 1970 UTC, if it began and this was not reported
+    /// before.
     pub(super) fn report(&self, index: usize) -> Option<i64> {
         let beginning = self.0.get(index)?;
         let noted = beginning.load(Ordering::Acquire);
         if noted == 0 || noted & REPORTED != 0 {
             return None;
         }
-        // The one that notes does it once.
+        // Each scorer records its beginning only once, so this does not overwrite it.
         beginning.store(noted | REPORTED, Ordering::Release);
         i64::try_from(noted >> 1).ok()
     }

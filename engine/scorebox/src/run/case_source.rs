@@ -1,5 +1,5 @@
-//! Where the cases of a run come from, one at a time: lines that are read, or a queue that a program fills. Numbers the
-//! cases of a queue; does not judge them.
+//! Where the cases of a run come from, one at a time: lines that are read, or a queue that a program fills. It numbers
+//! the cases of a queue, but does not check cases.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{Control, queue::CaseQueue};
 pub(super) enum CaseSource {
     /// Lines.
     Lines(Box<CaseReader>),
-    /// Cases that a program hands over.
+    /// Cases that a program adds.
     Queue(Arc<CaseQueue>),
 }
 
 impl CaseSource {
-    /// Ends the reading when the run is to end, and has the run know how far it is.
+    /// Connects the source with the run: reading ends when the run should end, and the run knows its progress.
     pub(super) fn begin(&mut self, control: &Arc<Control>) {
         if let CaseSource::Lines(reader) = self {
             control.note_sources(reader);
@@ -34,7 +34,7 @@ impl CaseSource {
         }
     }
 
-    /// Whether the next case can be had without waiting.
+    /// Whether the next case is available without waiting.
     pub(super) fn has_next_at_hand(&self) -> bool {
         match self {
             CaseSource::Lines(reader) => reader.is_next_line_buffered(),

@@ -1,4 +1,4 @@
-//! Whether a run whose cases were all read has a score of every scorer for every case. Writes nothing.
+//! Whether a run whose cases were all read has a score of every scorer for every case. It writes nothing.
 
 use crate::{
     advice::{Advice, Database},
@@ -7,13 +7,13 @@ use crate::{
 
 use super::{Control, Stop, keeping::Keeper};
 
-/// Why the run is not finished, although everything that was given was read; `None` if it is finished.
+/// Why the run is not finished, although all of its input was read; `None` if it is finished.
 pub(super) fn what_is_missing(
     keeper: &mut Keeper,
     control: &Control,
     source: RunSource,
 ) -> Result<Option<Stop>, StoreError> {
-    // If nothing is stored, no other process can take or add a row.
+    // If nothing is stored, no other process can remove or add a row.
     let Keeper::Database(writer) = keeper else { return Ok(None) };
     let Stored { cases: stored, rows } = writer.stored()?;
     let read = control.cases_of_the_run();

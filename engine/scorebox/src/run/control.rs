@@ -1,5 +1,5 @@
-//! Stopping a run, what stops it, and how far it is: the only thing that the three parts of a run share with the
-//! program that started it. Decides nothing.
+//! Stopping a run, the reason for it, and the run's progress: the only state that the three parts of a run share with
+//! the program that started it. It decides nothing.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadCase {
-    /// Score nothing more, and keep what there is.
+    /// Score nothing more, and keep what was scored.
     #[default]
     Stop,
     /// Count it, and continue.
@@ -41,30 +41,31 @@ pub enum Stop {
         /// What to do about it.
         advice: Option<Advice>,
     },
-    /// The cases could not be read to their end.
+    /// Reading the cases failed before their end.
     Unreadable {
         /// Which source, and why.
         message: String,
         /// What to do about it.
         advice: Option<Advice>,
     },
-    /// All cases that were given were read, and scores of the run are missing.
+    /// All cases of the input were read, but scores of the run are missing.
     Incomplete {
-        /// Which, and why.
+        /// Which scores, and why.
         message: String,
         /// What to do about it.
         advice: Option<Advice>,
     },
     /// A judge's budget is spent.
     OverBudget {
-        /// Whose.
+        /// Whose budget.
         message: String,
         /// What to do about it.
         advice: Option<Advice>,
     },
-    /// A judge's provider has asked to wait for so long, and answered no call, that asking more is of no use now.
+    /// A judge's provider has asked to wait for so long, without answering any call, that further questions are of no
+    /// use now.
     JudgeLimited {
-        /// Which judge, and what its provider says.
+        /// Which judge, and its provider's message.
         message: String,
     },
     /// The system has no more open files, memory or threads for scores.
@@ -81,7 +82,7 @@ pub enum Stop {
     },
     /// A part of the run ended by a panic, which is a bug.
     Broken {
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
 }
@@ -103,7 +104,7 @@ impl fmt::Display for Stop {
 }
 
 impl Stop {
-    /// The word that JSON has for it.
+    /// Its name in JSON.
     const fn word(&self) -> &'static str {
         match self {
             Stop::Interrupted => "interrupted",
@@ -129,7 +130,7 @@ impl Serialize for Stop {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -140,23 +141,23 @@ pub struct Progress {
     pub cases_done: u64,
     /// Cases that an earlier session finished.
     pub cases_finished_before: u64,
-    /// Lines that are not cases of the run.
+    /// Lines that are not valid cases of the run.
     pub cases_bad: u64,
     /// Rows written in this session.
     pub scores_written: u64,
-    /// Those among them that are errors.
+    /// How many of these rows are errors.
     pub errors: u64,
-    /// Those among them that are copies of what an earlier run computed.
+    /// How many of these rows are copies of results of an earlier run.
     pub scores_reused: u64,
-    /// Rows written in this session that say that a scorer is spared a case; they are not among the scores.
+    /// Rows written in this session because a scorer skips a case; they do not count as scores.
     pub scores_skipped: u64,
-    /// Bytes read of the sources, as they are stored.
+    /// Bytes read from the sources, as they are stored.
     pub bytes_read: u64,
-    /// Bytes of all sources, if they are files.
+    /// The size of all sources in bytes, if they are files.
     pub bytes_total: Option<u64>,
 }
 
-/// A line that is not a case of the run: where and what, and what to do about it.
+/// A line that is not a valid case of the run: where, why, and what to do about it.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) ordinal: u64,
@@ -172,15 +173,15 @@ impl From<BadCase> for Refusal {
     }
 }
 
-/// Bad cases whose message is kept.
+/// How many bad cases' messages are kept.
 const BAD_CASES_KEPT: usize = 5;
 
-/// The shared half of a run.
+/// The state of a run that is shared with the program that started it.
 #[derive(Debug, Default)]
 pub struct Control {
     stopping: AtomicBool,
     abandoned: AtomicBool,
-    /// Ends the waiting of questions that were not sent.
+    /// Stops the waiting of questions that were not sent yet.
     asking: Halt,
     reading_ended: AtomicBool,
     ending: AtomicBool,
@@ -195,16 +196,17 @@ pub struct Control {
     errors: AtomicU64,
     scores_reused: AtomicU64,
     scores_skipped: AtomicU64,
-    /// Of the sources; counted as they are read, even before the first case.
+    /// The counts of the sources; they are updated as the sources are read, even before the first case.
     bytes_read: OnceLock<Arc<Tally>>,
     bytes_total: AtomicU64,
 }
 
 impl Control {
-    /// Ends the run: what is in flight is finished and written, nothing more is begun: no question to a judge either.
-    /// The first reason counts.
+    /// Ends the run: scores in flight are finished and written, and nothing more begins, including questions to a
+    /// judge. The first reason counts.
     pub fn stop(&self, reason: Stop) {
-        // The questions that count in a budget end by it. Those that it let begin wait for their turn.
+        // A spent budget already ends the questions that it counts. Questions that began within it still wait for their
+        // turn.
         if !matches!(reason, Stop::OverBudget { .. }) {
             self.asking.order();
         }
@@ -212,7 +214,7 @@ impl Control {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Ends a run that no one waits for any more, whose runtime may end before it.
+    /// Ends a run that no one waits for any more; its runtime may end before it.
     pub(crate) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         self.stop(Stop::Interrupted);
@@ -223,35 +225,35 @@ impl Control {
         self.abandoned.load(Ordering::Acquire)
     }
 
-    /// Ends the reading: what was read before is still scored and written, so that a bad line always
-    /// leaves the same scores behind. The first reason counts.
+    /// Ends the reading: cases that were read before are still scored and written, so that a bad line always leaves the
+    /// same scores behind. The first reason counts.
     pub(super) fn end_reading(&self, reason: Stop) {
         locked(&self.stopped_by).get_or_insert(reason);
         self.reading_ended.store(true, Ordering::Release);
     }
 
-    /// Whether nothing more is to be read.
+    /// Whether reading should end.
     pub(super) fn is_reading_ended(&self) -> bool {
         self.reading_ended.load(Ordering::Acquire) || self.is_stopping()
     }
 
-    /// What ends the waiting of questions that were not sent.
+    /// Stops the waiting of questions that were not sent yet.
     pub(super) fn asking(&self) -> &Halt {
         &self.asking
     }
 
-    /// Whether the run is to end.
+    /// Whether the run should end.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Notes that no case is left: what is missing is looked for, summaries are made, and the root is.
+    /// Records that no case is left. What follows is the check for missing scores, the summaries and the root.
     pub(super) fn note_ending(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Whether every case is done, and the end of the run is not yet: its summaries and its root, for which all rows
-    /// are read where the run was resumed.
+    /// Whether every case is done, but the run has not ended yet: summaries and root have yet to be made, for which all
+    /// rows are read if the run was resumed.
     pub fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed)
     }
@@ -261,7 +263,7 @@ impl Control {
         locked(&self.stopped_by).clone()
     }
 
-    /// How far the run is.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Progress {
@@ -292,7 +294,7 @@ impl Control {
         self.cases_read.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A case that was counted as read does not belong to the run: its id is taken.
+    /// Undoes the count of a case that was read but does not belong to the run, because its id is taken.
     pub(super) fn forget_read(&self) {
         self.cases_read.fetch_sub(1, Ordering::Relaxed);
     }
@@ -305,13 +307,13 @@ impl Control {
         self.cases_accepted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Cases of the run that were read in this session: stored by it, or known from an earlier one.
+    /// The cases of the run that were read in this session: stored by it, or known from an earlier one.
     pub(super) fn cases_of_the_run(&self) -> u64 {
         self.cases_accepted.load(Ordering::Relaxed)
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
-    /// Counts a bad case, and ends the reading if the run is to stop at one.
+    /// Counts a bad case, and ends the reading if the run should stop at a bad case.
     pub(super) fn bad_case(&self, refusal: &Refusal, on_bad_case: OnBadCase) {
         let Refusal { message, advice, .. } = refusal;
         self.note_bad_case(message.clone());
@@ -344,7 +346,7 @@ impl Control {
     }
 }
 
-/// What is behind these locks is consistent after every statement, so a panic elsewhere spoils nothing.
+/// The state behind these locks is consistent after every statement, so a panic elsewhere does no harm.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

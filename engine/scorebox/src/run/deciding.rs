@@ -1,4 +1,4 @@
-//! The verdict of a case while its rows come, for the sinks. What decides it is `verdict`'s.
+//! The verdict of a case as its rows come, for the sinks. `verdict` has the rules for it.
 
 use crate::{
     case::Case,
@@ -7,12 +7,12 @@ use crate::{
     verdict::{CaseTally, Counted, Policy, Verdict},
 };
 
-/// The verdict of a case in the making; `None` if rows of it are not seen, because an earlier session has them.
+/// The verdict of a case so far; `None` if some of its rows are unknown, because an earlier session has them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deciding(Option<CaseTally>);
 
 impl Deciding {
-    /// A case of which no row is there yet; `is_whole`: all will come.
+    /// A case without rows so far; `is_whole` means that all rows will come.
     pub(super) fn new(case: &Case, is_whole: bool) -> Deciding {
         Deciding(is_whole.then(|| match case.skip() {
             Some(_) => CaseTally::skipped(),
@@ -20,7 +20,7 @@ impl Deciding {
         }))
     }
 
-    /// Takes the outcome of a scorer.
+    /// Adds the outcome of a scorer.
     pub(super) fn outcome(&mut self, policy: &Policy, outcome: &Outcome) {
         self.add(
             policy,
@@ -34,7 +34,7 @@ impl Deciding {
         );
     }
 
-    /// Takes a row that is copied from an earlier run.
+    /// Adds a row that is copied from an earlier run.
     pub(super) fn copied(&mut self, policy: &Policy, answer: &Answer) {
         match (answer.status, answer.score, answer.assertions()) {
             (Status::Scored, Some(score), Ok(assertions)) => {
@@ -47,12 +47,12 @@ impl Deciding {
         }
     }
 
-    /// The scorer is spared the case.
+    /// Adds a scorer that skips the case.
     pub(super) fn skipped(&mut self, policy: &Policy) {
         self.add(policy, Counted::Skipped);
     }
 
-    /// A row of the case is not seen.
+    /// Gives up the verdict, because a row of the case is unknown.
     pub(super) fn lose(&mut self) {
         self.0 = None;
     }

@@ -1,5 +1,6 @@
-//! Delivers cases and rows: to the keeper, which decides what is part of the run, and, once that has committed them,
-//! to the other sinks as events. One thread does it, one event after the other. Decides nothing about a score.
+//! Delivers cases and rows: to the keeper, which decides what is part of the run, and, once the keeper has committed
+//! them, to the other sinks as events. One thread does this, one event after the other. It decides nothing about a
+//! score.
 
 use std::{
     collections::HashMap,
@@ -30,16 +31,16 @@ use super::{
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
 };
 
-/// Rows after which a batch is committed. A page that many rows of a batch touch is written once, so
-/// that larger batches write less.
+/// After this many rows, a batch is committed. A page that many rows of a batch change is written only once, so larger
+/// batches write less.
 const BATCH_ROWS: u64 = 25_000;
-/// Time after which a batch is committed, however small.
+/// After this time, a batch is committed, however small it is.
 const BATCH_TIME: Duration = Duration::from_millis(250);
-/// The same while judges are asked: what they answer is written beside it.
+/// The same while judges are asked, because their answers are written separately.
 const JUDGED_BATCH_TIME: Duration = Duration::from_millis(10);
-/// Bytes of events after which a batch is committed, because they wait for that in memory.
+/// After this many bytes of events, a batch is committed, because the events wait for that in memory.
 const BATCH_EVENT_BYTES: usize = 8 << 20;
-/// How long the database is free between two batches, so that another run that waits for it gets its turn.
+/// How long the database stays unlocked between two batches, so that another run that waits for it gets its turn.
 const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
 
 /// The sinks of a run, at work.
@@ -50,15 +51,15 @@ pub(super) struct Delivering {
     pub(super) scorers: RunScorers,
     pub(super) on_bad_case: OnBadCase,
     pub(super) control: Arc<Control>,
-    /// The cases of the run that still await rows, by their ordinals. A case that was refused is not among them, so
-    /// its rows are dropped.
+    /// The cases of the run that still wait for rows, by their ordinals. A refused case is not among them, so its rows
+    /// are dropped.
     in_flight: HashMap<u64, Box<InFlight>>,
-    /// Events of what is not committed yet.
+    /// Events that wait for the next commit.
     events: Vec<Event>,
     event_bytes: usize,
     rows: u64,
     since: Instant,
-    /// Time after which a batch is committed.
+    /// After this time, a batch is committed.
     batch_time: Duration,
 }
 
@@ -78,14 +79,14 @@ fn no_more_scores(outcome: &sandbox::Outcome) -> Option<Stop> {
     })
 }
 
-/// A case that still awaits rows.
+/// A case that still waits for rows.
 struct InFlight {
     read: Arc<ReadCase>,
     case: KeptCase,
     trace: Option<TraceContext>,
     deciding: Deciding,
     rows_to_come: usize,
-    /// Whether a row of it is left to be computed when the run is resumed.
+    /// Whether a row of it must be computed when the run is resumed.
     is_left_open: bool,
 }
 
@@ -115,7 +116,7 @@ impl Delivering {
         }
     }
 
-    /// Delivers until the last sender is gone, and commits.
+    /// Delivers messages until the last sender is gone, and commits.
     pub(super) fn deliver_all(
         &mut self,
         mut messages: mpsc::Receiver<Message>,
@@ -138,7 +139,7 @@ impl Delivering {
             Message::Read(cases) => cases.iter().try_for_each(|case| self.case(case).map(drop)),
             Message::Doubtful { case, answer } => {
                 let is_kept = self.case(&case)?;
-                // The reader waits for the answer, unless it has ended.
+                // The reader waits for this answer, unless it has ended.
                 let _ = answer.send(is_kept);
                 Ok(())
             }
@@ -150,12 +151,12 @@ impl Delivering {
         }
     }
 
-    /// Delivers a case, the rows that an earlier run has of it and those that say who is spared it; answers whether it
-    /// is part of the run.
+    /// Delivers a case, its rows from an earlier run, and the rows of scorers that skip it; returns whether the case is
+    /// part of the run.
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();
-        // Only sinks hear of it.
+        // Only sinks need it.
         let trace = if self.sinks.is_empty() { None } else { case.trace_context() };
         self.report(|run| Event::Case(CaseAccepted::of(run, case, trace)));
         let rows = new.reused.len() + new.skipped.len() + new.computed;
@@ -169,7 +170,7 @@ impl Delivering {
                 deciding.lose();
             }
         }
-        // Nothing ran, so there is nothing for sinks to hear.
+        // Nothing ran, so there is nothing to report to sinks.
         for (scorer_index, skip) in &new.skipped {
             deciding.skipped(&self.scorers[*scorer_index].policy);
             if self.keeper.skip(kept, case, *scorer_index, &skip.reason(case.skip()))? {
@@ -190,7 +191,7 @@ impl Delivering {
         Ok(true)
     }
 
-    /// `None` if the keeper refuses the case.
+    /// Passes a case to the keeper; `None` if the keeper refuses it.
     fn keep(&mut self, read: &ReadCase) -> Result<Option<KeptCase>, StoreError> {
         let case = read.in_flight.case();
         let kept = self.keeper.case(read)?;
@@ -212,7 +213,7 @@ impl Delivering {
                 self.control.bad_case(&refused, self.on_bad_case);
                 self.report(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }
-            // Bad lines may be skipped; what is read now is another file.
+            // Bad lines may be skipped, but here the session reads other content.
             Kept::Changed { stored_id } => {
                 let (at, id) = (case.location(), case.id());
                 let message = match id == stored_id {
@@ -241,14 +242,14 @@ impl Delivering {
         Ok(None)
     }
 
-    /// Delivers a row; one whose case was refused goes nowhere.
+    /// Delivers a row; the row of a refused case is dropped.
     fn row(&mut self, row: Finished<RunUnit>) -> Result<(), StoreError> {
         let ordinal = row.unit.read.in_flight.case().ordinal();
         let Some(mut in_flight) = self.in_flight.remove(&ordinal) else { return Ok(()) };
         in_flight.rows_to_come -= 1;
         self.computed(&mut in_flight, row)?;
         match in_flight.rows_to_come {
-            // Nobody is to hear that it is finished: a followed file is read again from there.
+            // It must not be reported as finished: a followed file is read again from there.
             0 if in_flight.is_left_open => {}
             0 => self.case_done(in_flight.read.in_flight.case(), in_flight.deciding),
             _ => drop(self.in_flight.insert(ordinal, in_flight)),
@@ -256,7 +257,7 @@ impl Delivering {
         Ok(())
     }
 
-    /// Delivers what was computed of a case. Where nothing ran, there is nothing for sinks to hear.
+    /// Delivers what was computed for a case. If nothing ran, there is nothing to report to sinks.
     fn computed(
         &mut self,
         in_flight: &mut InFlight,
@@ -340,7 +341,7 @@ impl Delivering {
         Ok(())
     }
 
-    /// Reports that a scorer began with a case, if it did and this was not reported.
+    /// Reports that a scorer began with a case, if it began and this was not reported before.
     fn report_beginning(&mut self, read: &ReadCase, scorer_index: usize) {
         let Some(at_ms) = read.beginnings.report(scorer_index) else { return };
         let (case, scorers) = (read.in_flight.case(), Arc::clone(&self.scorers));
@@ -358,7 +359,7 @@ impl Delivering {
         });
     }
 
-    /// Reports the scorers that began and whose rows are not there yet: they take their time.
+    /// Reports the scorers that began but have no row yet, because they are slow.
     fn report_beginnings(&mut self) {
         if self.sinks.is_empty() {
             return;
@@ -370,7 +371,7 @@ impl Delivering {
         }
     }
 
-    /// Passes an event to the sinks after the keeper, with the next commit; at once if nothing is stored.
+    /// Passes an event to the sinks with the next commit of the keeper; at once if nothing is stored.
     pub(super) fn report(&mut self, event: impl FnOnce(&RunId) -> Event) {
         if self.sinks.is_empty() {
             return;
@@ -383,7 +384,8 @@ impl Delivering {
         self.events.push(event);
     }
 
-    /// Commits, and passes on the events of what is now stored. A sink may take its time: the database is free.
+    /// Commits, and passes on the events of what is now stored. A sink may be slow, because the database is unlocked
+    /// meanwhile.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         self.keeper.commit()?;
         self.report_beginnings();
@@ -409,8 +411,8 @@ enum Received {
     End,
 }
 
-/// The next message, if one comes before `deadline`. Without a timer of the runtime, which may end before the run
-/// does: its end is stored even then.
+/// The next message, if one comes before `deadline`. It does not use a timer of the runtime, which may end before the
+/// run does: the run's end must be stored even then.
 fn received_before(deadline: Instant, messages: &mut mpsc::Receiver<Message>) -> Received {
     let waker = Waker::from(Arc::new(Unparking(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -469,7 +471,7 @@ impl CaseFinished {
     }
 }
 
-/// A row that was computed.
+/// The row that is reported for a computed score.
 fn reported(ready: &ReadyScorer, row: ComputedRow) -> Row {
     let case = row.unit.read.in_flight.case();
     let computed = ready.row(case, Answer::from(row.outcome), row.scored_at_ms);

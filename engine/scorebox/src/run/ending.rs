@@ -1,5 +1,4 @@
-//! The end of a run: whether every row exists, the scorers' summaries, and how it is stored.
-//! Scores no case.
+//! The end of a run: whether every row exists, the scorers' summaries, and how the end is stored. It scores no cases.
 
 use tokio::runtime::Handle;
 
@@ -12,8 +11,8 @@ use crate::{
 
 use super::{Ended, Event, OnBadCase, ScorerSummary, Stop, completeness, delivering::Delivering};
 
-/// Ends the run; answers with its root. `state_before` is what an earlier session left. A session that wrote nothing
-/// leaves the run as it was, unless there was nothing left to write.
+/// Ends the run and returns its root. `state_before` is the state that an earlier session left. A session that wrote
+/// nothing leaves the run as it was, unless there was nothing left to write.
 pub(super) fn end(
     delivering: &mut Delivering,
     state_before: Option<RunState>,
@@ -47,14 +46,14 @@ fn store_end(
     runtime: &Handle,
 ) -> Result<Option<Digest>, StoreError> {
     let stopped = delivering.control.stopped_by();
-    // A new run has an end even without a case: it would be stored as running for good.
+    // A new run gets an end even without a case: otherwise it would be stored as running for good.
     let nothing_new =
         state_before.is_some_and(|before| stopped.is_some() || before == RunState::Finished);
     if !delivering.keeper.has_written() && nothing_new {
         return delivering.keeper.unchanged_root();
     }
-    // A followed file ends with an interruption only. What is said of less than a whole run, a later session says
-    // again.
+    // The end of a followed file is always an interruption. A summary of a part of a run is replaced in a later
+    // session.
     let summarizes = match stopped {
         None => true,
         Some(Stop::Interrupted) => !delivering.control.is_abandoned(),
@@ -70,7 +69,7 @@ fn store_end(
     delivering.keeper.finish(state, reason)
 }
 
-/// Stores how many lines were skipped, because they are in no row: a later reader of the run cannot know that they are
+/// Stores how many lines were skipped, because no row shows them: a later reader of the run cannot know that they are
 /// missing.
 fn count_bad_cases(
     delivering: &mut Delivering,
@@ -83,7 +82,7 @@ fn count_bad_cases(
         OnBadCase::Stop => 0,
     };
     delivering.keeper.count_bad_cases(|before| match source {
-        // Each session has other lines.
+        // Each session reads other lines.
         RunSource::Live => before.saturating_add(skipped),
         // Each session reads from the first line.
         RunSource::Batch if is_whole => skipped,
@@ -91,7 +90,7 @@ fn count_bad_cases(
     })
 }
 
-/// Asks the scorers that summarize, and delivers what they say.
+/// Calls the scorers that summarize, and delivers their summaries.
 fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreError> {
     let scorers = delivering.scorers.clone();
     for (index, ready) in scorers.iter().enumerate() {
@@ -113,13 +112,13 @@ fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreE
             let run_id = run.clone();
             Event::Summary(ScorerSummary { run_id, scorer_id, scorer_name, summary })
         });
-        // The next scorer may take its time, and other processes may be waiting to write.
+        // The next scorer may be slow, and other processes may be waiting to write.
         delivering.commit()?;
     }
     Ok(())
 }
 
-/// How the run's end is stored.
+/// The state and the reason that are stored for the run's end.
 fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
     match stopped {
         None => (RunState::Finished, None),

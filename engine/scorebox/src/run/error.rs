@@ -22,11 +22,11 @@ pub enum RunError {
     /// A scorer does not exist.
     #[error("{}{error}", at(location.as_ref()))]
     NotFound {
-        /// Where the suite names it.
+        /// Where the suite names the scorer.
         location: Option<Location>,
-        /// The suite file that says what it uses, if one does.
+        /// The suite file that names it, if there is one.
         suite: Option<Box<Path>>,
-        /// Why not.
+        /// Why it does not exist.
         error: RegistryError,
     },
     /// A scorer cannot be used.
@@ -34,34 +34,34 @@ pub enum RunError {
     Scorer {
         /// Its name in the suite.
         id: ScorerId,
-        /// Where its bytes are from.
+        /// Where its bytes come from.
         origin: Origin,
         /// Where the suite names it.
         location: Option<Location>,
-        /// Why not.
+        /// Why it cannot be used.
         error: Box<ScoreError>,
     },
-    /// The `when` of a scorer is not an expression.
+    /// The `when` of a scorer is not a valid expression.
     #[error("{}`when` of the scorer `{id}`: {error}", at(location.as_ref()))]
     Condition {
         /// The scorer's name in the suite.
         id: ScorerId,
-        /// Where the suite says so.
+        /// Where the suite has it.
         location: Option<Location>,
-        /// Why not.
+        /// What is wrong with it.
         error: Box<ScoreError>,
     },
-    /// A scorer's scores cannot count as the suite says.
+    /// A scorer's scores cannot count as the suite requires.
     #[error("{}scorer `{id}`: {error}", at(location.as_ref()))]
     Policy {
         /// Its name in the suite.
         id: ScorerId,
-        /// Where the suite says so.
+        /// Where the suite requires it.
         location: Option<Location>,
-        /// Why not.
+        /// Why they cannot.
         error: PolicyError,
     },
-    /// Several of the above: of several scorers, or of several parts of one.
+    /// Several of the above errors, of several scorers, or of several parts of one.
     #[error("{}", lines(.0))]
     Unusable(Vec<RunError>),
     /// The first case cannot be read; nothing was scored.
@@ -76,10 +76,10 @@ pub enum RunError {
         /// What is wrong with the first invalid line, if there are lines.
         first_bad: Option<String>,
     },
-    /// It was stopped before there was a case; there is no run to resume.
+    /// It was stopped before there was a case, so there is no run to resume.
     #[error("the run was stopped before its first case and has stored nothing")]
     Stopped,
-    /// The run that is to be resumed was another one.
+    /// The run to resume began with other options.
     #[error("the run `{run}` cannot be resumed like this: {reason}")]
     NotTheSame {
         /// The run.
@@ -87,21 +87,21 @@ pub enum RunError {
         /// What differs.
         reason: String,
     },
-    /// No database has the run that is to be resumed.
+    /// No database was named for the run to resume.
     #[error("the run `{run}` cannot be resumed: no database is named")]
     NothingToResume {
         /// The run.
         run: RunId,
     },
-    /// The database refuses it.
+    /// The database refuses the run.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The database took a part of the run, and no more. The run can be resumed.
+    /// The database accepted a part of the run, but no more. The run can be resumed.
     #[error("{error}")]
     BrokeOff {
         /// The run.
         run: RunId,
-        /// Why no more.
+        /// Why it accepted no more.
         error: StoreError,
     },
     /// The system has no more open files, memory or threads for scores.
@@ -117,7 +117,7 @@ pub enum RunError {
     Broken(String),
 }
 
-/// The same advice about a scorer that this suite file uses.
+/// The same advice, for a scorer that this suite file uses.
 fn in_suite(advice: Advice, suite: Option<&Path>) -> Advice {
     let suite = suite.map(Box::from);
     match advice {
@@ -177,7 +177,7 @@ impl RunError {
         }
     }
 
-    /// Where the suite says what is wrong, if it is a mistake of a suite file.
+    /// The place in the suite file, if the error is a mistake there.
     pub fn location(&self) -> Option<&Location> {
         match self {
             RunError::NotFound { location, .. }

@@ -1,4 +1,4 @@
-//! What happens in a run, as events, which are JSON as well, and the sinks that take them. Stores nothing.
+//! The events of a run, which can be written as JSON, and the sinks that receive them. It stores nothing.
 
 use std::{
     fmt,
@@ -23,17 +23,17 @@ use super::{Control, Progress, Stop, control::Refusal};
 
 /// Something that happened in a run.
 ///
-/// A run has one `Started` and, unless it breaks off with an error, one `Ended`, which is the last event. A case comes
-/// before its rows, and `CaseFinished` after the last of them; the rows of all cases come in whatever order they are
-/// finished. Cases and lines that are refused come in the order of their ordinals. Summaries follow the last row. A
+/// A run has one `Started` and, unless it fails with an error, one `Ended`, which is the last event. A case comes
+/// before its rows, and `CaseFinished` after the last of them; the rows of all cases come in the order in which they
+/// are finished. Accepted cases and refused lines come in the order of their ordinals. Summaries follow the last row. A
 /// `BadCase` may come before `Started`: a run begins with its first case.
 ///
 /// A score has a `ScorerStarted`, and then a `ScorerFinished` or a `ScorerFailed`. A score that is copied from an
 /// earlier run has no `ScorerStarted`, because nothing began, and a scorer that skips a case has no event at all.
 ///
-/// What is stored is stored first: if the run has a database, all other events come after the commit of what they
-/// report, so another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a
-/// second at most; a `ScorerStarted` says when the scorer began.
+/// Storing comes first: if the run has a database, all other events come after the commit of what they report, so
+/// another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a second at most;
+/// a `ScorerStarted` states when the scorer began.
 ///
 /// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseFinished`, `CaseRefused`,
 /// `ScorerStarted`, `ScorerFinished`, `ScorerFailed`, `ScorerSummarized` or `RunEnded`; `docs/events.md` lists its
@@ -48,7 +48,7 @@ pub enum Event {
     /// A case is part of the run; its rows follow.
     #[serde(rename = "CaseAccepted")]
     Case(CaseAccepted),
-    /// All rows of a case are there.
+    /// All rows of a case are complete.
     CaseFinished(CaseFinished),
     /// A line is not a valid case, or its id is taken; it has no rows.
     #[serde(rename = "CaseRefused")]
@@ -59,7 +59,7 @@ pub enum Event {
     ScorerFinished(Box<ScorerEnded>),
     /// A scorer has failed at a case: there is no score, although there should be.
     ScorerFailed(Box<ScorerEnded>),
-    /// A scorer's summary of the run.
+    /// A scorer has summarized the run.
     #[serde(rename = "ScorerSummarized")]
     Summary(ScorerSummary),
     /// The run has ended, and everything is committed.
@@ -68,7 +68,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The row that it reports: that of a `ScorerFinished` or a `ScorerFailed`.
+    /// The row that it reports, for a `ScorerFinished` or a `ScorerFailed`.
     pub fn row(&self) -> Option<&Row> {
         match self {
             Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => Some(&ended.row),
@@ -84,7 +84,7 @@ impl Event {
         }
     }
 
-    /// About how much memory it takes, in bytes.
+    /// Its approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let texts = match self {
             Event::ScorerStarted(started) => {
@@ -116,7 +116,7 @@ pub struct Started {
     pub is_resumed: bool,
     /// The scorers of each case, in the suite's order.
     pub scorer_ids: Vec<ScorerId>,
-    /// Those among them whose compiled code came from the cache.
+    /// How many of them have compiled code from the cache.
     pub scorers_cached: usize,
     /// When, in milliseconds since 1970 UTC.
     pub at_ms: i64,
@@ -137,7 +137,7 @@ pub struct CaseAccepted {
     pub iteration: u32,
     /// The task's attempt.
     pub attempt: u32,
-    /// Its place among all lines that are not blank, from 0.
+    /// Its index among all lines that are not blank, from 0.
     pub ordinal: u64,
     /// The file that it was read from.
     pub source: String,
@@ -162,7 +162,7 @@ fn trace_ids<S: Serializer>(
     map.end()
 }
 
-/// A case of which all rows are there.
+/// A case whose rows are complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -177,30 +177,30 @@ pub struct CaseFinished {
     pub iteration: u32,
     /// The task's attempt.
     pub attempt: u32,
-    /// Its place among all lines that are not blank, from 0.
+    /// Its index among all lines that are not blank, from 0.
     pub ordinal: u64,
     /// Its verdict; `None`, and no key in JSON, if an earlier session has some of its rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Scorers of which a soft requirement does not hold; left out with the verdict.
+    /// How many scorers have a soft requirement that does not hold; `None` together with the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regressions: Option<u32>,
 }
 
-/// A line that is not a case of the run.
+/// A line that is not a valid case of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CaseRefused {
     /// The run, which may not have begun.
     pub run_id: RunId,
-    /// Its place among all lines that are not blank, from 0.
+    /// Its index among all lines that are not blank, from 0.
     pub ordinal: u64,
     /// The line in its file, from 1; 0 if it was not read from lines.
     pub line: u64,
     /// Where, and what is wrong.
     pub message: String,
-    /// What to do about it. Not in JSON: a front end puts its own words.
+    /// What to do about it. Not in JSON: a front end words it.
     #[serde(skip)]
     pub advice: Option<Advice>,
 }
@@ -243,17 +243,17 @@ pub struct ScorerEnded {
     pub run_id: RunId,
     /// The scorer's name for people.
     pub scorer_name: String,
-    /// The place of the case among all lines that are not blank, from 0. Not in JSON: the event of the case has it.
+    /// The index of the case among all lines that are not blank, from 0. Not in JSON: the event of the case has it.
     pub ordinal: u64,
-    /// Whether the score is a copy of what an earlier run computed.
+    /// Whether the score is a copy of an earlier run's result.
     pub is_reused: bool,
     /// The trace that the case belongs to, if it names one. Not in JSON: the event of the case has it.
     pub trace: Option<TraceContext>,
-    /// The row: the case, the scorer, and what it says.
+    /// The row: the case, the scorer, and its answer.
     pub row: Row,
 }
 
-/// A part of the row: what distinguishes a score from others, and not what only the database needs.
+/// Writes a part of the row: what distinguishes a score from others, without what only the database needs.
 impl Serialize for ScorerEnded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Row { case_id, node_id, iteration, attempt, scorer_id, answer, .. } = &self.row;
@@ -296,7 +296,7 @@ pub struct ScorerSummary {
     pub scorer_id: ScorerId,
     /// Its name for people.
     pub scorer_name: String,
-    /// What it says, and what that cost.
+    /// The summary, and what it cost.
     pub summary: sandbox::Summary,
 }
 
@@ -326,28 +326,28 @@ impl Serialize for ScorerSummary {
 pub struct Ended {
     /// The run.
     pub run_id: RunId,
-    /// Why it ended before its last case; `None` if it did not.
+    /// Why it ended before its last case; `None` if it reached the last case.
     pub stopped: Option<Stop>,
-    /// How far it came.
+    /// Its progress.
     pub progress: Progress,
-    /// One digest of all that is stored of the run; `None` if nothing is.
+    /// One digest of everything that is stored of the run; `None` if nothing is stored.
     pub root: Option<Digest>,
     /// When, in milliseconds since 1970 UTC.
     pub at_ms: i64,
 }
 
-/// Takes the events of a run: a program, a page, a progress bar. It is called on the thread that writes, one event
+/// Receives the events of a run: a program, a page, a progress bar. It is called on the thread that writes, one event
 /// after the other, while the database is not locked. A slow sink slows the run down; no event is lost.
 pub trait Sink: Send {
-    /// Takes an event.
+    /// Receives an event.
     ///
     /// # Errors
-    /// If the sink cannot continue. The run ends then: what is in flight is finished, and all that was stored
-    /// stays. The sink is not called again. One that panics ends it in the same way.
+    /// If the sink cannot continue. The run ends then: scores in flight are finished, and everything that was stored
+    /// stays. The sink is not called again. A sink that panics ends the run in the same way.
     fn take(&mut self, event: &Event) -> Result<(), Refused>;
 
-    /// Passes on what it holds back, if it does: no further event may come for a while. Called after the events of a
-    /// commit.
+    /// Passes on any events that the sink holds back, because no further event may come for a while. Called after the
+    /// events of a commit.
     ///
     /// # Errors
     /// As [`Sink::take`].
@@ -378,13 +378,13 @@ impl fmt::Debug for dyn Sink {
     }
 }
 
-/// Why a sink takes no more events.
+/// Why a sink accepts no more events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(String);
 
 impl Refused {
-    /// For this reason, in a sentence.
+    /// A refusal for this reason, which is a sentence.
     pub fn new(reason: impl Into<String>) -> Refused {
         Refused(reason.into())
     }
@@ -404,12 +404,12 @@ impl Sinks {
         self.0.is_empty()
     }
 
-    /// Passes an event to all. A sink that refuses ends the run, and gets no further event.
+    /// Passes an event to all sinks. A sink that refuses it ends the run, and gets no further event.
     pub(super) fn take(&mut self, event: &Event, control: &Control) {
         self.each(control, |sink| sink.take(event));
     }
 
-    /// Has all pass on what they hold back.
+    /// Makes all sinks pass on what they hold back.
     pub(super) fn flush(&mut self, control: &Control) {
         self.each(control, |sink| sink.flush());
     }
@@ -419,7 +419,7 @@ impl Sinks {
         control: &Control,
         mut call: impl FnMut(&mut dyn Sink) -> Result<(), Refused>,
     ) {
-        // What a sink leaves half done when it panics is dropped with it.
+        // A sink that panics is dropped, together with any inconsistent state.
         self.0.retain_mut(|sink| match catch_unwind(AssertUnwindSafe(|| call(sink))) {
             Ok(Ok(())) => true,
             Ok(Err(Refused(message))) => {

@@ -1,6 +1,6 @@
-//! Remembers how far a followed file was scored, so that a later process continues there: at the start, after each
-//! commit and when another file is to be read, beside the database. A case that was committed after that is read again,
-//! and known by its place and name.
+//! Stores how far a followed file was scored, in a file beside the database, so that a later process continues there.
+//! It does so at the start, after each commit, and when there is another file to read. A case that was committed after
+//! that is read again, and recognized by its position and name.
 
 use std::{
     io::{self, Write as _},
@@ -18,14 +18,14 @@ use super::{
     unbroken::{Position, Unbroken},
 };
 
-/// Bytes of a position's file that are read.
+/// The most bytes of a position's file that are read.
 const MAX_BYTES: u64 = 64 << 10;
 
-/// The position of a followed file, in a file. Clones keep the same position.
+/// The position of a followed file, stored in a file. Clones share the position.
 #[derive(Clone, Debug)]
 pub struct FollowKeeper(Arc<Mutex<Kept>>);
 
-/// What a keeper knows, and where it stores it.
+/// The state of a keeper, and where it is stored.
 #[derive(Debug)]
 struct Kept {
     follow: Arc<Follow>,
@@ -37,7 +37,7 @@ struct Kept {
 }
 
 impl FollowKeeper {
-    /// A sink that stores the position of `follow` in `file`. The reader of `follow` has it stored, too, when there is
+    /// A sink that stores the position of `follow` in `file`. The reader of `follow` also stores it when there is
     /// another file to read.
     pub fn new(follow: Arc<Follow>, file: impl Into<PathBuf>) -> FollowKeeper {
         let unbroken = match follow.continues_at() {
@@ -52,17 +52,18 @@ impl FollowKeeper {
         FollowKeeper(kept)
     }
 
-    /// The same for a run that an earlier process began. A keeper of a new run hears of its beginning.
+    /// The same for a run that an earlier process began. For a new run, the keeper learns of its beginning from an
+    /// event.
     #[must_use]
     pub fn resuming(self) -> FollowKeeper {
         lock(&self.0).has_run = true;
         self
     }
 
-    /// The position that is stored in a file; `None` if there is none.
+    /// The position that is stored in a file; `None` if the file does not exist.
     ///
     /// # Errors
-    /// It cannot be read, or is not a position.
+    /// The file cannot be read, or is not a valid position.
     pub fn stored(file: &Path) -> io::Result<Option<FollowPosition>> {
         let text = match read_text(file, MAX_BYTES) {
             Ok(text) => text,
@@ -72,19 +73,19 @@ impl FollowKeeper {
         serde_json::from_str(&text).map(Some).map_err(io::Error::from)
     }
 
-    /// Stores where the reading begins, before a line is read; the first line has this ordinal if it is read from the
-    /// beginning of a file. Without that, a process that is killed after its first commit would leave nothing to
-    /// continue from, and one that is killed before it would not leave the files that wait.
+    /// Stores where the reading begins, before a line is read; the first line has the ordinal `ordinal` if it is read
+    /// from the beginning of a file. Otherwise a process that is killed after its first commit would leave no position
+    /// to continue from, and a process that is killed before it would lose track of the files that wait.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn store_beginning(&mut self, ordinal: u64) -> io::Result<()> {
         lock(&self.0).store_beginning(ordinal)
     }
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    // What is behind the lock is consistent after every statement.
+    // The state behind the lock is consistent after every statement.
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -97,7 +98,7 @@ impl Kept {
         self.write(self.with_run(position))
     }
 
-    /// The position with what is known of the run.
+    /// The position, with whether the run has begun.
     fn with_run(&self, position: FollowPosition) -> FollowPosition {
         FollowPosition { before_run: !self.has_run, ..position }
     }
@@ -106,7 +107,7 @@ impl Kept {
         let next = self.unbroken.position();
         let position = self.follow.position(next.ordinal, next.line, next.of_file);
         let position = position.map(|position| self.with_run(position));
-        // Also if nothing was read: another file may have got the path.
+        // This applies even if nothing was read: another file may have got the path.
         let is_new = |position: &FollowPosition| self.stored.as_ref() != Some(position);
         position.filter(is_new).map_or(Ok(()), |position| self.write(position))
     }
@@ -132,7 +133,7 @@ fn write(file: &Path, position: &FollowPosition) -> io::Result<()> {
     Ok(())
 }
 
-/// The position before the first line that is read, of this ordinal, after so many lines of its file.
+/// The position before the first line that is read, which has this ordinal and follows `line` lines of its file.
 fn before(ordinal: u64, line: u64) -> Position {
     Position { ordinal, line, of_file: ordinal.saturating_sub(1) }
 }

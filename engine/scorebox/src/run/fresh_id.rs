@@ -1,4 +1,4 @@
-//! An id for a run that has none. Looks into no database.
+//! Makes an id for a run that has none. It does not look into a database.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::store::RunId;
 
-/// The time in UTC and a few letters, so that ids are sorted by time and differ between machines.
+/// An id from the time in UTC and a few random letters, so that ids are sorted by time and differ between machines.
 pub fn fresh_id() -> RunId {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let random = RandomState::new().hash_one(std::process::id());
@@ -18,7 +18,7 @@ pub fn fresh_id() -> RunId {
     RunId::trusted(format!("{}-{suffix}", time(since.as_secs())))
 }
 
-/// `20260102-030405`.
+/// Formats a time: `20260102-030405`.
 fn time(seconds: u64) -> String {
     let (days, seconds) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = date(days);
@@ -33,7 +33,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);
-    // Months from March on, so that the leap day is the last of a year.
+    // Months are counted from March, so that the leap day is the last day of a year.
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };

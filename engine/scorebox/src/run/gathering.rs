@@ -1,4 +1,4 @@
-//! The rows of a run for a program that gets them all at its end. Stores nothing.
+//! Collects the rows of a run for a program that gets them all at its end. It stores nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use super::message::RunScorers;
 /// The rows of a run, by the ordinals of the cases and the indices of the scorers.
 pub(super) type Rows = Vec<Vec<Option<Row>>>;
 
-/// Where the rows of a run are gathered.
+/// The collection of the rows of a run.
 #[derive(Debug)]
 pub(super) struct Gathered {
     scorers: RunScorers,
@@ -28,12 +28,12 @@ impl Gathered {
         Gathered { scorers: Arc::clone(scorers), rows: Arc::new(Mutex::new(rows)) }
     }
 
-    /// The rows, which are there when the run has ended.
+    /// The rows, which are complete when the run has ended.
     pub(super) fn rows(&self) -> Arc<Mutex<Rows>> {
         Arc::clone(&self.rows)
     }
 
-    /// Takes a row that was computed, on an input of this digest.
+    /// Adds a computed row; `input_digest` is the digest of the scorer's input.
     pub(super) fn add(
         &mut self,
         case: &Case,
@@ -46,7 +46,7 @@ impl Gathered {
         self.put(case, scorer_index, Row { input_digest, ..row });
     }
 
-    /// Takes that a scorer skips a case, for this reason.
+    /// Adds that a scorer skips a case, for this reason.
     pub(super) fn skip(&mut self, case: &Case, scorer_index: usize, reason: &str) {
         let answer = Answer { reason: Some(reason.to_owned()), ..Answer::new(Status::Skipped) };
         let row = self.scorers[scorer_index].row(case, answer, now_ms());

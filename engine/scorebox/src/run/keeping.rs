@@ -1,5 +1,5 @@
-//! What keeps the cases and rows of a run, and so decides which are of it: a database, if one is named. Sends
-//! no events.
+//! The keeper of the cases and rows of a run, which decides which of them are part of the run: a database, if one is
+//! named. It sends no events.
 
 use crate::{
     case::{Case, Location},
@@ -34,9 +34,9 @@ pub(super) enum Keeper {
 pub(super) enum Kept {
     /// It is part of the run.
     Yes(KeptCase),
-    /// Its name is taken by the case that was read there.
+    /// Its name belongs to the case at `first`.
     Duplicate { first: String },
-    /// Another case of this run is stored in its place.
+    /// Another case of this run is stored at its ordinal.
     Changed { stored_id: String },
     /// It is stored without its error: by a version that did not read it, with a mapping that did not find it, or
     /// because the task failed later.
@@ -50,17 +50,18 @@ pub(super) struct KeptCase {
     key: Option<CaseKey>,
 }
 
-/// A row that was computed.
+/// A computed row.
 pub(super) struct ComputedRow {
     pub(super) unit: RunUnit,
     pub(super) outcome: sandbox::Outcome,
-    /// The digest of what the scorer was given; `None` if it was not run.
+    /// The digest of the scorer's input; `None` if the scorer was not run.
     pub(super) input_digest: Option<Digest>,
     /// When, in milliseconds since 1970 UTC.
     pub(super) scored_at_ms: i64,
 }
 
-/// A case as it is stored, in this place among the cases of its run; `digest` is that of what scorers can see of it.
+/// A case in the form in which it is stored, with this ordinal in its run; `digest` is the digest of what scorers can
+/// read of it.
 pub fn case_to_store(case: &Case, ordinal: u64, digest: Digest) -> store::NewCase<'_> {
     store::NewCase {
         ordinal,
@@ -81,7 +82,7 @@ pub fn case_to_store(case: &Case, ordinal: u64, digest: Digest) -> store::NewCas
     }
 }
 
-/// A scorer's summary as it is stored, computed now.
+/// A scorer's summary in the form in which it is stored, as computed now.
 pub fn summary_to_store(summary: &Summary) -> NewSummary<'_> {
     NewSummary {
         result: match &summary.result {
@@ -96,7 +97,7 @@ pub fn summary_to_store(summary: &Summary) -> NewSummary<'_> {
 }
 
 impl Keeper {
-    /// Takes a case, or refuses it.
+    /// Accepts or refuses a case.
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
         let writer = match self {
             Keeper::Database(writer) => writer,
@@ -123,7 +124,7 @@ impl Keeper {
         })
     }
 
-    /// Takes a row of a case; returns whether it is new.
+    /// Adds a row of a case; returns whether it is new.
     pub(super) fn row(&mut self, case: KeptCase, row: &ComputedRow) -> Result<bool, StoreError> {
         match (self, case.key) {
             (Keeper::Database(writer), Some(key)) => {
@@ -199,7 +200,7 @@ impl Keeper {
         }
     }
 
-    /// A row that was copied, as it is in the database.
+    /// A copied row, as it is in the database.
     pub(super) fn copied(
         &self,
         case: KeptCase,
@@ -215,12 +216,12 @@ impl Keeper {
         !matches!(self, Keeper::Database(_))
     }
 
-    /// Whether it has what scorers summarize. A program has the rows of some cases, and not of a run.
+    /// Whether it has the rows that scorers summarize. A program has the rows of some cases, but not of a whole run.
     pub(super) fn has_all_rows(&self) -> bool {
         !matches!(self, Keeper::Program(_))
     }
 
-    /// Makes all that was taken survive the process.
+    /// Makes everything that was accepted durable.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         match self {
             Keeper::Database(writer) => writer.commit(),
@@ -257,7 +258,7 @@ impl Keeper {
         writer.put_summary(scorer, &summary_to_store(summary))
     }
 
-    /// Whether anything of this session is kept.
+    /// Whether anything of this session was kept.
     pub(super) fn has_written(&self) -> bool {
         match self {
             Keeper::Database(writer) => writer.has_written(),
@@ -273,7 +274,7 @@ impl Keeper {
         }
     }
 
-    /// Stores how many lines are not valid cases and were skipped: what `count` makes of the number that earlier
+    /// Stores how many lines are not valid cases and were skipped: `count` computes it from the number that earlier
     /// sessions left.
     pub(super) fn count_bad_cases(
         &mut self,
@@ -285,7 +286,7 @@ impl Keeper {
         }
     }
 
-    /// Stores how the run ended, with its root, which is the answer.
+    /// Stores how the run ended, with its root, and returns the root.
     pub(super) fn finish(
         &mut self,
         state: RunState,
@@ -298,8 +299,8 @@ impl Keeper {
     }
 }
 
-/// The rows of a run that is not stored, as far as scorers summarize them: no more than such a scorer would get.
-/// By the scorer's index.
+/// The rows of a run that is not stored, by the scorer's index, as far as scorers summarize them: no more than such a
+/// scorer would get.
 pub(super) struct Unstored(Vec<Option<Summarized>>);
 
 /// The rows of one scorer, in the order in which they were finished, and the ordinals of their cases.
@@ -309,7 +310,7 @@ struct Summarized {
 }
 
 impl Unstored {
-    /// No row.
+    /// Starts without rows.
     pub(super) fn new(scorers: &RunScorers) -> Unstored {
         let of = |ready: &ReadyScorer| {
             let rows = || Summarized { rows: ready.scorer.summary_rows(), ordinals: Vec::new() };

@@ -1,4 +1,4 @@
-//! What is to be delivered, from the reader and from the scoring. Moves nothing.
+//! What the reader and the scoring deliver. It moves nothing.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ pub(super) struct ReadCase {
     pub(super) in_flight: CaseInFlight,
     pub(super) digest: Digest,
     pub(super) beginnings: Beginnings,
-    /// The indices of the scorers of results that score as soon as there is the result of their subject.
+    /// The indices of the scorers of results that run as soon as their subject has a result.
     pub(super) following: Vec<usize>,
 }
 
-/// A case on its way to the keeper, with all rows that are to come of it.
+/// A case on its way to the keeper, with all rows that will follow.
 pub(super) struct NewCase {
     pub(super) read: Arc<ReadCase>,
-    /// How many of its rows are computed.
+    /// How many of its rows will be computed.
     pub(super) computed: usize,
-    /// Scores that an earlier run has, by the scorer's index.
+    /// Scores that an earlier run has computed, by the scorer's index.
     pub(super) reused: Vec<(usize, Reusable)>,
-    /// Scorers that are spared the case, by their indices.
+    /// Scorers that skip the case, by their indices.
     pub(super) skipped: Vec<(usize, Skip)>,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct RunUnit {
     pub(super) scored: Scored,
 }
 
-/// What a scorer of the run scores.
+/// The input of a scorer of the run.
 pub(super) enum Scored {
     /// The case itself.
     Case,
-    /// What another scorer says about it, as a case.
+    /// Another scorer's answer about the case, as a case.
     Result(Arc<CaseInFlight>),
     /// Nothing: another scorer, whose result it would score, was not run because the task failed.
     OfFailedTask,
@@ -61,7 +61,7 @@ pub(super) enum Scored {
 }
 
 impl RunUnit {
-    /// What each of these scorers says about the result of a scorer for the case.
+    /// The units in which these scorers score a scorer's result for the case.
     pub(super) fn of_result(
         read: &Arc<ReadCase>,
         scorers: &RunScorers,
@@ -129,15 +129,15 @@ impl Unit for RunUnit {
     }
 }
 
-/// What is to be delivered.
+/// A message to deliver.
 pub(super) enum Message {
     /// Cases were read; their scores will follow.
     Read(Vec<NewCase>),
-    /// A case was read whose name may have come before; the answer is whether it is part of the run.
+    /// A case was read whose name may have come before; `answer` receives whether it is part of the run.
     Doubtful {
         /// The case.
         case: NewCase,
-        /// Where the answer goes.
+        /// Receives the answer.
         answer: oneshot::Sender<bool>,
     },
     /// A line was read that is not a valid case.

@@ -1,4 +1,4 @@
-//! A run: a suite over cases, from reading to rows, which are stored and passed on as they come. Knows nothing of
+//! A run: a suite over cases, from reading to rows, which are stored and passed on as they come. It knows nothing of
 //! wasmtime, SQL or a terminal.
 //!
 //! ```text
@@ -6,25 +6,25 @@
 //!        └──────────────case──────────────────────────────^
 //! ```
 //!
-//! - `request`: what a run is asked for.
+//! - `request`: the options of a run.
 //! - `fresh_id`: an id for a run that has none.
 //! - `scorers`: the suite's scorers, found, loaded and ready.
-//! - `control`: stopping a run, and how far it is; shared with the program that started it.
+//! - `control`: stopping a run, and its progress; shared with the program that started it.
 //! - `case_source`: where cases come from: lines, or a queue that a program fills.
-//! - `queue`: cases that a program hands over while the run runs.
-//! - `opening`: the beginning of a run: the first case, the database, what earlier sessions and runs have.
-//! - `same_plan`: whether a run that is resumed has the scorers that it began with.
+//! - `queue`: cases that a program adds during the run.
+//! - `opening`: the beginning of a run: the first case, the database, the results of earlier sessions and runs.
+//! - `same_plan`: whether a resumed run has the scorers that it began with.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
-//! - `message`: what is to be delivered, from the reader and from the scoring.
-//! - `selecting`: which scorers are spared a case.
+//! - `message`: what the reader and the scoring deliver.
+//! - `selecting`: which scorers skip a case.
 //! - `subjects`: which scorers score the results of which others.
 //! - `seen`: whether a case's name may have come before.
-//! - `deciding`: the verdict of a case while its rows come, for the sinks.
-//! - `event`: what happens in a run, and the sinks that take it.
+//! - `deciding`: the verdict of a case as its rows come, for the sinks.
+//! - `event`: the events of a run, and the sinks that receive them.
 //! - `beginnings`: when scorers began with a case, for the sinks.
 //! - `stream`: a sink that passes events to a reader.
 //! - `following`: how far a followed file was scored, for a later process.
-//! - `unbroken`: how far a run is without a gap.
+//! - `unbroken`: up to where a run has no gap.
 //! - `gathering`: all rows of a run, for a program.
 //! - `waiting`: how long a run waits for a database that another process has locked.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
@@ -32,12 +32,12 @@
 //! - `reuse`: scores that an earlier run has.
 //! - `rows`: all rows of a few cases, for programs that keep them themselves.
 //! - `completeness`: whether every score exists at the end.
-//! - `ending`: what scorers say about the run as a whole, and how its end is stored.
+//! - `ending`: the scorers' summaries of the whole run, and how its end is stored.
 //! - `error`: why a run did not start, or did not end well.
 //!
 //! Invariant: the channels are bounded, so that memory does not grow with the number of cases.
-//! Invariant: a case is delivered before any score of it, because both come over one channel.
-//! Invariant: a sink sees nothing that the keeper has not taken and committed.
+//! Invariant: a case is delivered before any score of it, because both use the same channel.
+//! Invariant: a sink sees nothing that the keeper has not accepted and committed.
 
 mod beginnings;
 mod case_source;
@@ -113,10 +113,10 @@ use reading::Cases;
 /// The version of scorebox, as stored with a run.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Units that wait for a worker.
+/// The most units that wait for a worker.
 const WAITING_UNITS: usize = 2048;
-/// Messages that wait to be delivered: enough that scoring continues while the disk takes its time. What
-/// they hold is bounded by bytes as well.
+/// The most messages that wait to be delivered: enough for scoring to continue while the disk is slow. Their content is
+/// bounded in bytes as well.
 const WAITING_MESSAGES: usize = 2048;
 
 /// How a run went.
@@ -125,11 +125,11 @@ const WAITING_MESSAGES: usize = 2048;
 pub struct RunReport {
     /// The run.
     pub run: RunId,
-    /// Why it ended before the last case; `None` if it did not.
+    /// Why it ended before the last case; `None` if it reached the last case.
     pub stopped: Option<Stop>,
-    /// How far it came.
+    /// Its progress.
     pub progress: Progress,
-    /// One digest of all that is stored of the run; `None` if it never ended, or if nothing is stored.
+    /// One digest of everything that is stored of the run; `None` if it never ended, or if nothing is stored.
     pub root: Option<Digest>,
     /// The first bad cases, if they were skipped.
     pub bad_cases: Vec<String>,
@@ -143,9 +143,10 @@ pub struct RunReport {
 /// otherwise (`max_blocking_threads`), and a run for which none is left begins when others have ended.
 ///
 /// # Errors
-/// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] if it took a part). What was
-/// committed before is kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are not
-/// errors of the run: they are in its report. A stop before the first case is one, because there is no run then.
+/// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] if it accepted a part). What
+/// was committed before is kept. A bad case, a source that ends with an error, a sink that refuses an event and a stop
+/// by the user are not errors of the run: the report contains them. A stop before the first case is an error, because
+/// then there is no run.
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut stop = StopWhenDropped(Some(Arc::clone(&control)));
@@ -188,8 +189,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     })
 }
 
-/// Opens the run, hands its cases to `to_reading`, delivers what comes `at_sinks`, and ends the run; all on one thread,
-/// so that the run's end is stored even if the future that waits for it is dropped.
+/// Opens the run, sends its cases to `to_reading`, delivers what arrives `at_sinks`, and ends the run; all on one
+/// thread, so that the run's end is stored even if the future that waits for it is dropped.
 fn begin_delivering(
     request: RunRequest,
     at_sinks: mpsc::Receiver<Message>,
@@ -214,7 +215,7 @@ fn begin_delivering(
     let runtime = Handle::current();
     blocking(control, move |control| {
         let Opened { cases, keeper, sinks, state_before } = opening.open(&control)?;
-        // Nobody reads cases for a future that was dropped.
+        // If the future was dropped, nobody reads the cases.
         let _ = to_reading.send(cases);
         let mut delivering =
             Delivering::new(run.clone(), keeper, sinks, scorers, on_bad_case, control);
@@ -222,7 +223,7 @@ fn begin_delivering(
             .deliver_all(at_sinks)
             .and_then(|()| ending::end(&mut delivering, state_before, source, &runtime));
         if let Err(error) = &delivered {
-            // Nothing that is scored from here on could be kept.
+            // Scores from here on could not be kept.
             let (message, advice) = (error.to_string(), error.advice());
             delivering.control.stop(Stop::Unreadable { message, advice });
         }
@@ -230,14 +231,14 @@ fn begin_delivering(
     })
 }
 
-/// The capacity that a run needs: enough for all that ask judges.
+/// The capacity that a run needs: enough for all scores that ask judges.
 fn capacity(request: &RunRequest) -> Capacity {
     let waiting = request.waiting.max(most_asking(&request.scorers));
     Capacity { jobs: request.jobs, waiting, queued: WAITING_UNITS }
 }
 
-/// The scores that may ask judges at the same moment: twice as many as judges answer at once. While so many answers are
-/// recorded and computed with, which often come together, as many questions wait to take their places.
+/// How many scores may ask judges at the same time: twice as many as the calls that judges answer at once. Answers
+/// often arrive together; while they are recorded and used, as many questions wait to take their places.
 fn most_asking(scorers: &RunScorers) -> usize {
     let judges = scorers.first().map(|ready| ready.scorer.judges());
     let asks = scorers.iter().any(|ready| ready.scorer.asks_judge());
@@ -268,7 +269,7 @@ impl Drop for StopWhenDropped {
     }
 }
 
-/// JSON of a value that is made of strings and numbers only, which cannot fail.
+/// The JSON of a value with only strings and numbers, which cannot fail.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

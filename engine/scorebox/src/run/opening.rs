@@ -1,4 +1,4 @@
-//! The beginning of a run: the first case, the database, what earlier sessions and runs have. Scores nothing.
+//! The beginning of a run: the first case, the database, the results of earlier sessions and runs. It scores nothing.
 
 use std::{path::Path, sync::Arc};
 
@@ -28,7 +28,7 @@ use super::{
     waiting::Waiting,
 };
 
-/// What is opened.
+/// The parts that are opened.
 pub(super) struct Opening {
     pub(super) cases: CaseSource,
     pub(super) source: RunSource,
@@ -40,7 +40,7 @@ pub(super) struct Opening {
     pub(super) on_bad_case: OnBadCase,
     pub(super) sinks: Sinks,
     pub(super) scorers: RunScorers,
-    /// Where rows go, if no database is named and a program wants them all.
+    /// Collects the rows, if no database is named and a program wants all of them.
     pub(super) gathered: Option<Gathered>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Opened {
 }
 
 impl Opening {
-    /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
+    /// Reads up to the first case, opens the database, and reports that the run has begun. Blocks the thread.
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
         self.must_fit()?;
         let selecting = Selecting::new(self.suite.seed(), &self.scorers);
@@ -93,7 +93,7 @@ impl Opening {
                 let only = is_resumed.then(|| OnlyWriter::take(database, self.which.id()));
                 let (run, state) =
                     open_run(&mut store, &self.which, spec, &self.suite, &self.scorers)?;
-                // The id of a new run may be that of an old one, which is said first.
+                // If the id of a new run is already in use, that error must come first.
                 let only = only.unwrap_or_else(|| OnlyWriter::take(database, self.which.id()))?;
                 batch.into_iter().for_each(|waiting| waiting.begin(&mut store, control));
                 if is_resumed {
@@ -116,8 +116,7 @@ impl Opening {
         Ok(Opened { cases, keeper, sinks: self.sinks, state_before })
     }
 
-    /// Refuses scorers that are not those of the run that is resumed, before the first case, which may be long in
-    /// coming.
+    /// Refuses scorers other than those of the resumed run, before the first case, which may take long to come.
     fn must_fit(&self) -> Result<(), RunError> {
         let (WhichRun::Resume(id), Some(database)) = (&self.which, &self.database) else {
             return Ok(());
@@ -131,10 +130,10 @@ impl Opening {
 fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse, RunError> {
     let reader = Store::open_read_only(database)?;
     let index = ReuseIndex::new(reader, run, WASMTIME_VERSION)?;
-    // What is in a folder is known only when it is read, for scoring.
+    // The content of a folder is known only when it is read for scoring.
     let reads = scorers.iter().zip(&run.scorers).enumerate();
-    // A result is known when it is there; and whether a scorer is for a case, when its condition was asked.
-    // What a judge said is recorded, so that computing such a score again asks no judge.
+    // A result is known only when it exists, and whether a scorer applies to a case only after its condition was
+    // evaluated. A judge's answers are recorded, so computing such a score again asks no judge.
     let reads = reads.filter(|(_, (ready, _))| {
         !(ready.scorer.reads_workspace() || ready.scorer.asks_judge())
             && ready.subject.is_none()
@@ -149,7 +148,7 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
     Ok(Reuse::new(index, reads.collect()))
 }
 
-/// The run that is written, and the state that it had if it existed before.
+/// The run to write, and the state that it had if it existed before.
 fn open_run(
     store: &mut Store,
     which: &WhichRun,

@@ -1,5 +1,5 @@
-//! Cases that a program hands to a run while it runs: a bounded queue, in which a case is put in a moment, whatever the
-//! run is doing. Scores nothing.
+//! Cases that a program adds to a run while it runs: a bounded queue, to which adding a case takes a moment, whatever
+//! the run is doing. It scores nothing.
 
 use std::{
     collections::VecDeque,
@@ -10,29 +10,29 @@ use std::{
 
 use crate::case::Case;
 
-/// How often a run that waits for a case looks whether it is to end.
+/// How often a run that waits for a case checks whether it should end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What happens to a case if the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// The case that waited longest is dropped: what is scored is what happened last.
+    /// The oldest waiting case is dropped, so that the most recent cases are scored.
     #[default]
     DropOldest,
     /// The new case is refused.
     Refuse,
-    /// The caller waits until there is room. This blocks its thread: it is for threads that may be blocked, and not for
-    /// asynchronous code.
+    /// The caller waits until there is room. This blocks its thread, so it is for threads that may be blocked, and not
+    /// for asynchronous code.
     Wait,
 }
 
-/// How much waits at most.
+/// The limits of what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueLimits {
-    /// Cases, at least 1.
+    /// The most cases, at least 1.
     pub(crate) cases: usize,
-    /// Bytes of their lines; a case that is larger waits alone.
+    /// The most bytes of their lines; a larger case waits alone.
     pub(crate) bytes: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct QueueLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueueCounts {
-    /// Cases that were accepted, those included that were dropped later.
+    /// Cases that were accepted, including those that were dropped later.
     pub accepted: u64,
     /// Accepted cases that were dropped because newer ones came.
     pub dropped: u64,
@@ -50,7 +50,7 @@ pub struct QueueCounts {
     pub waiting: u64,
 }
 
-/// The cases on their way to a run.
+/// The cases that wait for a run.
 #[derive(Debug)]
 pub(crate) struct CaseQueue {
     state: Mutex<State>,
@@ -64,9 +64,9 @@ struct State {
     cases: VecDeque<Waiting>,
     bytes: usize,
     counts: QueueCounts,
-    /// The ordinal of the next case, if no place is left empty before it.
+    /// The ordinal of the next case, if no ordinals are skipped before it.
     next: u64,
-    /// Places that are left empty before the next case that is added.
+    /// How many ordinals are skipped before the next case that is added.
     left_empty: u64,
     is_closed: bool,
 }
@@ -75,7 +75,7 @@ struct State {
 #[derive(Debug)]
 struct Waiting {
     case: Case,
-    /// Places that are left empty before it.
+    /// How many ordinals are skipped before it.
     left_empty: u64,
 }
 
@@ -94,7 +94,7 @@ impl CaseQueue {
         CaseQueue { state, limits, filled, emptied }
     }
 
-    /// A queue of these cases, to which none is added.
+    /// A queue with these cases, which is closed.
     pub(crate) fn of(cases: impl IntoIterator<Item = Case>) -> CaseQueue {
         let queue = CaseQueue::new(QueueLimits { cases: usize::MAX, bytes: usize::MAX });
         for case in cases {
@@ -104,7 +104,7 @@ impl CaseQueue {
         queue
     }
 
-    /// Adds a case; answers whether it was accepted.
+    /// Adds a case; returns whether it was accepted.
     pub(crate) fn put(&self, case: Case, when_full: WhenFull) -> bool {
         let mut state = self.lock();
         let bytes = case.json().len();
@@ -137,13 +137,13 @@ impl CaseQueue {
         true
     }
 
-    /// Leaves a place among the cases empty: what came there was no case.
+    /// Skips an ordinal, for an item that was not a case.
     pub(crate) fn leave_empty(&self) {
         self.lock().left_empty += 1;
     }
 
-    /// The next case with its ordinal; waits for it. None when the queue is closed and empty, or if `is_to_end` says
-    /// so.
+    /// The next case with its ordinal; waits for it. `None` if the queue is closed and empty, or if `is_to_end` returns
+    /// true.
     pub(crate) fn take(&self, is_to_end: impl Fn() -> bool) -> Option<Case> {
         let mut state = self.lock();
         loop {
@@ -176,21 +176,21 @@ impl CaseQueue {
         state.next + state.cases.iter().map(|waiting| waiting.left_empty + 1).sum::<u64>()
     }
 
-    /// Takes no more cases; those that wait are still scored.
+    /// Accepts no more cases; those that wait are still scored.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.filled.notify_all();
         self.emptied.notify_all();
     }
 
-    /// How many cases came, and what happened to them.
+    /// How many cases were added, and what happened to them.
     pub(crate) fn counts(&self) -> QueueCounts {
         let state = self.lock();
         QueueCounts { waiting: state.cases.len() as u64, ..state.counts }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is behind the lock is consistent after every statement.
+        // The state behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,4 @@
-//! Cases one at a time, without those that an earlier session finished. Parses nothing itself; `case`
-//! does.
+//! Reads cases one at a time, without those that an earlier session finished. It parses nothing itself; `case` does.
 
 use std::sync::Arc;
 
@@ -28,28 +27,28 @@ use super::{
     subjects::Subjects,
 };
 
-/// The most cases that are handed over at once.
+/// The most cases that are passed on at once.
 const MAX_AT_ONCE: usize = 32;
-/// Bytes of the cases in flight.
+/// The most bytes of the cases in flight.
 const ROOM_FOR_CASES: usize = 8 << 20;
 
-/// A case and what is to be done with it.
+/// A case and what is left to do for it.
 struct Task {
     read: Arc<ReadCase>,
     /// The indices of the scorers that score the case.
     wanted: Vec<usize>,
-    /// Scores that an earlier run has.
+    /// Scores that an earlier run has computed.
     reused: Vec<(usize, Reusable)>,
-    /// Scorers that are spared the case.
+    /// Scorers that skip the case.
     skipped: Vec<(usize, Skip)>,
-    /// Scorers of results, with the answers to score that are known before anything is computed.
+    /// Scorers of results whose subjects' answers are known before anything is computed, with these answers.
     known_results: Vec<(usize, Option<Answer>)>,
-    /// Whether an earlier session stored another case in its place.
+    /// Whether an earlier session stored another case at its ordinal.
     changed: bool,
 }
 
 impl Task {
-    /// What the writer is to know about it, and the units that are to be computed.
+    /// The message for the writer, and the units to compute.
     fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
         let Task { read, wanted, reused, skipped, known_results, .. } = self;
         let of_case = wanted.into_iter().map(|scorer_index| {
@@ -65,16 +64,16 @@ impl Task {
     }
 }
 
-/// What is left to do of a case, while it is found out.
+/// What is left to do for a case, while this is being determined.
 struct Left {
-    /// The indices of the scorers that an earlier session has not finished; none means all.
+    /// The indices of the scorers that an earlier session has not finished; `None` means all.
     missing: Option<Vec<usize>>,
     reused: Vec<(usize, Reusable)>,
     skipped: Vec<(usize, Skip)>,
 }
 
 impl Left {
-    /// Whether the scorer has something to do.
+    /// Whether the scorer must be computed.
     fn wants(&self, index: usize) -> bool {
         self.missing.as_ref().is_none_or(|missing| missing.contains(&index))
             && !self.is_reused(index)
@@ -99,26 +98,26 @@ pub(super) struct Cases {
     reuse: Option<Reuse>,
     selecting: Selecting,
     subjects: Subjects,
-    /// How many scorers there are.
+    /// The number of scorers.
     scorers: usize,
     room: Room,
     seen: Seen,
-    /// A case whose name may have come before; it is handed out only when it is stored.
+    /// A case whose name may have come before; it is scored only after it is stored.
     doubtful: Option<Task>,
-    /// A line that is not a case; it is delivered after the cases before it.
+    /// A line that is not a valid case; it is delivered after the cases before it.
     refused: Option<Refusal>,
-    /// The scorers whose beginnings sinks are to hear of.
+    /// The number of scorers whose beginnings are reported to sinks.
     watched: usize,
 }
 
-/// What earlier sessions of the run have stored.
+/// The results that earlier sessions of the run have stored.
 struct Earlier {
     store: Store,
     run: RunHandle,
 }
 
 impl Cases {
-    /// Reads up to the first case, so that a file without any is known before a run is begun.
+    /// Reads up to the first case, so that a file without cases is detected before a run begins.
     pub(super) fn begin(
         mut source: CaseSource,
         on_bad_case: OnBadCase,
@@ -140,11 +139,11 @@ impl Cases {
                     if !sinks.is_empty() {
                         let refused = CaseRefused::new(run_id.clone(), refused);
                         sinks.take(&Event::BadCase(refused), control);
-                        // Whether a case follows, and when, is not known.
+                        // It is unknown whether and when a case follows.
                         sinks.flush(control);
                     }
                 }
-                // What was stopped says that it was.
+                // An error after a stop is a result of the stop.
                 Some(Err(_)) if control.is_stopping() => {}
                 Some(Err(error)) => return Err(error.into()),
                 None if control.is_stopping() => {}
@@ -181,17 +180,17 @@ impl Cases {
         }
     }
 
-    /// Has it noted when so many scorers, those of the run, begin with a case.
+    /// Records when each of the run's scorers begins with a case; `scorers` is their number.
     pub(super) fn note_beginnings(&mut self, scorers: usize) {
         self.watched = scorers;
     }
 
-    /// Leaves out what earlier sessions of the run have stored.
+    /// Skips what earlier sessions of the run have stored.
     pub(super) fn skip_finished(&mut self, store: Store, run: RunHandle) {
         self.earlier = Some(Earlier { store, run });
     }
 
-    /// Has scores that an earlier run has copied instead of computed.
+    /// Copies scores that an earlier run has computed, instead of computing them.
     pub(super) fn reuse(&mut self, reuse: Reuse) {
         self.reuse = Some(reuse);
     }
@@ -230,21 +229,21 @@ impl Cases {
                 && self.hand_out_doubtful(scorers, units, to_sinks)
                 && self.hand_out_refused(to_sinks);
             if ended || !sent {
-                // Where it was not sent, the other side has ended, and says why.
+                // If it could not be sent, the other side has ended, and reports why.
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Whether the receiver is still there.
+    /// Delivers the refused line, if there is one; returns whether the receiver still exists.
     fn hand_out_refused(&mut self, to_sinks: &mpsc::Sender<Message>) -> bool {
         let refused = self.refused.take().map(Message::Refused);
         refused.is_none_or(|refused| to_sinks.blocking_send(refused).is_ok())
     }
 
-    /// Waits until the doubtful case is kept, or refused; so the first of two cases
-    /// with one name is scored and the second never, however the threads run.
+    /// Waits until the doubtful case is kept or refused; so of two cases with the same name the first is scored and the
+    /// second never, however the threads run.
     fn hand_out_doubtful(
         &mut self,
         scorers: &RunScorers,
@@ -264,8 +263,8 @@ impl Cases {
         }
     }
 
-    /// The cases that can be had without waiting for more input, up to one that is doubtful or a line that is refused;
-    /// nothing of all these only if there are no more.
+    /// The cases that are available without waiting for more input, up to a doubtful case or a refused line. There are
+    /// none of these only at the end.
     fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
         let mut tasks = Vec::with_capacity(MAX_AT_ONCE);
         while tasks.len() < MAX_AT_ONCE
@@ -301,7 +300,7 @@ impl Cases {
         Ok(tasks)
     }
 
-    /// What is left to do of a case, if anything.
+    /// What is left to do for a case, if anything.
     fn task(&self, case: Case, control: &Control) -> Result<Option<Task>, StoreError> {
         let digest = case.digest();
         let missing = match &self.earlier {
@@ -321,7 +320,7 @@ impl Cases {
         let share = self.room.wait_for(case.json().len());
         let in_flight = CaseInFlight::new(case, share);
         let mut reused = match &self.reuse {
-            // Of a failed task there is nothing to score, even if what it left was scored once.
+            // For a failed task there is nothing to score, even if the output that it left was scored before.
             Some(reuse) if in_flight.case().error().is_none() => {
                 reuse.find(&in_flight, missing.as_deref())?
             }
@@ -340,7 +339,7 @@ impl Cases {
         Ok(Some(Task { read, wanted, reused, skipped, known_results, changed }))
     }
 
-    /// What is left to do of the scorers of results: the indices of those that follow a score that is to be computed,
+    /// What is left to do for the scorers of results: the indices of those that follow a score that must be computed,
     /// and those whose subject has an answer already. Those whose subject skips the case skip it as well.
     fn results(&self, case: &Case, left: &mut Left) -> Result<Results, StoreError> {
         let (mut following, mut known) = (Vec::new(), Vec::new());
@@ -359,7 +358,7 @@ impl Cases {
         Ok((following, known))
     }
 
-    /// What a scorer said about the case: in an earlier run, or in an earlier session of this one.
+    /// The answer of a scorer about the case, from an earlier run, or from an earlier session of this one.
     fn answer(&self, case: &Case, left: &Left, index: usize) -> Result<Option<Answer>, StoreError> {
         let reused = left.reused.iter().find(|(reused, _)| *reused == index);
         match (reused, &self.reuse, &self.earlier) {
@@ -370,12 +369,12 @@ impl Cases {
     }
 }
 
-/// What is left to score of a case.
+/// What is left to score for a case.
 enum Missing {
     Nothing,
     All,
     Some(Vec<usize>),
-    /// Another case is stored under this name or in this place; the writer will complain.
+    /// Another case is stored with this name or at this ordinal; the writer reports it.
     Unknown,
 }
 
@@ -383,7 +382,7 @@ enum Missing {
 type Results = (Vec<usize>, Vec<(usize, Option<Answer>)>);
 
 impl Earlier {
-    /// What the scorer at this index said about the case.
+    /// The stored answer of the scorer at this index about the case.
     fn answer(&self, case: &Case, index: usize) -> Result<Option<Answer>, StoreError> {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;

@@ -1,4 +1,4 @@
-//! What a run is asked for. Checks and opens nothing.
+//! The options of a run. It checks and opens nothing.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,9 +21,9 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhichRun {
-    /// A new one.
+    /// A new run.
     New(RunId),
-    /// One that was interrupted: what is missing is scored.
+    /// A run that was interrupted: what is missing is scored.
     Resume(RunId),
 }
 
@@ -36,7 +36,7 @@ impl WhichRun {
     }
 }
 
-/// All that a run needs. By default it is a new run with an id made of the time, stores nothing, has a job for each
+/// Everything that a run needs. By default it is a new run with an id from the time, stores nothing, has a job for each
 /// core, and stops at the first bad line.
 #[derive(Debug)]
 #[must_use]
@@ -57,7 +57,7 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    /// A run of a suite, as it is stored with the run; of its scorers, in its order; over these cases.
+    /// A run of `suite`, as it is stored with the run, with its scorers, in its order, over these cases.
     pub fn new(
         suite: Suite,
         scorers: impl Into<Arc<[ReadyScorer]>>,
@@ -66,7 +66,7 @@ impl RunRequest {
         RunRequest::of(suite, scorers.into(), cases.into())
     }
 
-    /// The same over cases that a program hands over.
+    /// The same over cases that a program adds.
     pub(crate) fn queued(
         suite: Suite,
         scorers: Arc<[ReadyScorer]>,
@@ -93,7 +93,7 @@ impl RunRequest {
         }
     }
 
-    /// A new run with an id of one's own, or one that is resumed. Resuming needs a database.
+    /// A new run with a chosen id, or a resumed run. Resuming needs a database.
     pub fn which(self, which: WhichRun) -> RunRequest {
         RunRequest { which, ..self }
     }
@@ -119,23 +119,23 @@ impl RunRequest {
         RunRequest { source, ..self }
     }
 
-    /// Gathers all rows for a program, which has no database for them.
+    /// Collects all rows for a program that has no database for them.
     pub(super) fn gather(self, rows: Gathered) -> RunRequest {
         RunRequest { gathered: Some(rows), ..self }
     }
 
-    /// Whether scores that an earlier run in the database has are copied instead of computed.
+    /// Whether scores are copied from an earlier run in the database instead of computed.
     pub fn reuse(self, reuse: bool) -> RunRequest {
         RunRequest { reuse, ..self }
     }
 
-    /// How many scores are computed at once, at least 1.
+    /// How many scores are computed at the same time, at least 1.
     pub fn jobs(self, jobs: usize) -> RunRequest {
         RunRequest { jobs: jobs.max(1), ..self }
     }
 
-    /// How many scores may wait at once, for files or in a host call, beyond those that compute; at least 1. They
-    /// hold sandboxes while they wait.
+    /// How many scores may wait at the same time, for files, for judges or in a host call, in addition to those that
+    /// compute; at least 1. Only those in a host call hold sandboxes while they wait.
     pub fn waiting(self, waiting: usize) -> RunRequest {
         RunRequest { waiting: waiting.max(1), ..self }
     }
@@ -145,7 +145,7 @@ impl RunRequest {
         RunRequest { on_bad_case, ..self }
     }
 
-    /// Passes what happens to this sink, after those that were added before.
+    /// Passes the run's events to this sink, after those that were added before.
     pub fn sink(mut self, sink: impl Sink + 'static) -> RunRequest {
         self.sinks.add(Box::new(sink));
         self

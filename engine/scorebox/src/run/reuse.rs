@@ -1,4 +1,4 @@
-//! Which scores of a case an earlier run has. Copies none; the writer does.
+//! Finds the scores of a case that an earlier run has computed. It copies none; the writer does.
 
 use crate::{
     case::CasePointer,
@@ -8,18 +8,18 @@ use crate::{
     store::{Reusable, ReuseIndex, ScorerKey, StoreError},
 };
 
-/// What earlier runs have, and what the scorers of this one read.
+/// The scores of earlier runs, and what this run's scorers read.
 pub(super) struct Reuse {
     index: ReuseIndex,
     given: Vec<Given>,
 }
 
-/// What a scorer of the run is given of a case.
+/// The part of a case that a scorer of the run gets.
 pub(super) struct Given {
     /// The scorer's index.
     pub(super) index: usize,
     pub(super) scorer: ScorerKey,
-    /// Where the value is that it is given as the output; `None`: the case's output.
+    /// Where the value is that the scorer gets as its output; `None` for the case's output.
     pub(super) output_from: Option<CasePointer>,
     pub(super) reads: Fields,
 }
@@ -34,7 +34,7 @@ impl Reuse {
         self.index.answer(from)
     }
 
-    /// The scores of the case that need not be computed, among those of `missing` scorers (none: all).
+    /// The scores of the case that need not be computed, among those of the scorers in `missing` (`None` means all).
     pub(super) fn find(
         &self,
         case: &CaseInFlight,

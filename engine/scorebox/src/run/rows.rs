@@ -1,5 +1,5 @@
-//! Cases to rows without a database, for programs that keep rows themselves: all rows of a few cases, in order, those
-//! of scorers that skip a case included. Adds nothing to what a run does, and leaves out what needs all rows of a run.
+//! Scores cases without a database, for programs that keep rows themselves: all rows of a few cases, in order,
+//! including those of scorers that skip a case. It does the same as a run, but without what needs all rows of a run.
 
 use std::sync::{Arc, PoisonError};
 
@@ -18,11 +18,11 @@ use super::{
     run,
 };
 
-/// Scores these cases with all scorers of a suite, with so many jobs, and waits for all; answers with the rows of each
-/// case, in the order of the cases, and of each scorer, in the suite's order. A case that has no id is named by its
-/// place.
+/// Scores these cases with all scorers of a suite, with this many jobs, and waits for all; returns the rows of each
+/// case, in the order of the cases, and of each scorer, in the suite's order. A case without an id is named after its
+/// index.
 ///
-/// Cases are not remembered: two with one id are two cases. No scorer is asked for a summary.
+/// Cases are not remembered: two with the same id are two cases. No scorer is asked for a summary.
 ///
 /// # Errors
 /// [`RunError::OutOfResources`]; [`RunError::Broken`] if the scoring ended early for another reason.
@@ -52,7 +52,7 @@ pub async fn score_rows(
     all.ok_or_else(|| RunError::Broken("a row is missing at the end, which is a bug".to_owned()))
 }
 
-/// What is stored of a run of this suite with these scorers before its first case.
+/// The plan that is stored for a run of this suite with these scorers before its first case.
 pub fn stored_plan(
     id: &RunId,
     suite: &Suite,

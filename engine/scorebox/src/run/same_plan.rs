@@ -1,4 +1,4 @@
-//! Whether a run that is to be resumed has the scorers that it began with. Reads no row.
+//! Whether a resumed run has the scorers that it began with. It reads no rows.
 
 use crate::{
     case::CasePointer,
@@ -33,7 +33,7 @@ pub(super) fn must_be_the_same(
     }
 }
 
-/// The first thing about a scorer that has changed, in words.
+/// The first property of a scorer that has changed, in words.
 fn change(before: &ScorerSpec, now: &ReadyScorer) -> Option<String> {
     let grants = json(&now.grants.iter().collect::<Vec<_>>());
     let judge = now.scorer.judge().map(json);
@@ -44,7 +44,7 @@ fn change(before: &ScorerSpec, now: &ReadyScorer) -> Option<String> {
     let output_from = now.output_from.as_ref().map(CasePointer::as_str);
     let subject = now.subject.as_ref().map(ScorerId::as_str);
     let selection = &now.selection;
-    // What is compared, and the words before and after the scorer's name.
+    // The comparison, and the words before and after the scorer's name.
     let changes = [
         (before.component_digest != now.scorer.digest(), "the component of", "has changed"),
         (

@@ -1,4 +1,4 @@
-//! The suite's scorers, found, loaded and ready. Scores nothing.
+//! The suite's scorers, found, loaded and ready. It scores nothing.
 
 use std::sync::Arc;
 
@@ -28,19 +28,19 @@ pub struct ReadyScorer {
     pub id: ScorerId,
     /// Its name for people.
     pub name: String,
-    /// Where its bytes are from.
+    /// Where its bytes come from.
     pub origin: Origin,
     /// The component, as it is stored with a run.
     pub component: ComponentBytes,
     /// What it was granted.
     pub grants: Grants,
-    /// Where in a case the value is that it is given as the output; `None`: the case's output.
+    /// Where in a case the value is that it gets as the output; `None` for the case's output.
     pub output_from: Option<CasePointer>,
-    /// Which cases it is for.
+    /// Which cases it applies to.
     pub selection: Selection,
-    /// What decides for which of them, by what they hold.
+    /// Decides by their content which of these cases it applies to.
     pub condition: Option<ReadyCondition>,
-    /// The scorer of the suite whose results it scores; `None`: it scores the cases.
+    /// The scorer of the suite whose results it scores; `None` if it scores the cases.
     pub subject: Option<ScorerId>,
     /// How its scores count.
     pub policy: Policy,
@@ -49,7 +49,7 @@ pub struct ReadyScorer {
 }
 
 impl ReadyScorer {
-    /// What it says about a case, as a row without the digest of its input.
+    /// Its answer about a case, as a row without the digest of its input.
     pub(super) fn row(&self, case: &Case, answer: Answer, scored_at_ms: i64) -> Row {
         Row {
             case_id: case.id().to_owned(),
@@ -66,7 +66,7 @@ impl ReadyScorer {
     }
 }
 
-/// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
+/// The `when` of a scorer: another scorer, which gives 1 for the cases that the first one applies to.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadyCondition {
@@ -76,14 +76,14 @@ pub struct ReadyCondition {
     pub scorer: LoadedScorer,
 }
 
-/// The built-in scorer that conditions are, and the key of its configuration that holds the expression.
+/// The built-in scorer that evaluates conditions, and the key of its configuration for the expression.
 const CONDITION: (&str, &str) = ("satisfies", "expression");
 
-/// Loads all scorers of a suite, side by side. All are loaded before the first case is read, so that
-/// what is wrong with one is known before any work is done.
+/// Loads all scorers of a suite concurrently. All are loaded before the first case is read, so that a mistake in one is
+/// reported before any work is done.
 ///
 /// # Errors
-/// All scorers that are not there, or cannot be used: [`RunError::Unusable`] if more than one thing is wrong.
+/// All scorers that do not exist or cannot be used: [`RunError::Unusable`] if there is more than one mistake.
 pub async fn load_scorers(
     suite: &Suite,
     registry: &Registry,
@@ -92,7 +92,7 @@ pub async fn load_scorers(
     load_scorers_watched(suite, registry, sandbox, |_| {}).await
 }
 
-/// [`load_scorers`], which hands each scorer to `ready` as soon as it is loaded, so that a user who waits sees
+/// The same as [`load_scorers`], but passes each scorer to `ready` as soon as it is loaded, so that a waiting user sees
 /// progress.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ pub async fn load_scorers_watched(
     let registry = Arc::new(registry.clone());
     for (index, scorer) in suite.scorers.iter().cloned().enumerate() {
         let (registry, sandbox) = (Arc::clone(&registry), sandbox.clone());
-        // Reading and hashing a component takes as long as loading it from the cache.
+        // This runs concurrently too: reading and hashing a component takes as long as loading it from the cache.
         loading.spawn(async move {
             let found = Found::of(&scorer, &registry);
             (index, load(scorer, found, &sandbox).await)
@@ -138,7 +138,7 @@ pub async fn load_scorers_watched(
 /// Loads one scorer.
 ///
 /// # Errors
-/// Where it is not there, or cannot be used: [`RunError::Unusable`] if more than one thing is wrong.
+/// If it does not exist or cannot be used: [`RunError::Unusable`] if there is more than one mistake.
 pub async fn load_scorer(
     scorer: SuiteScorer,
     registry: &Registry,
@@ -151,9 +151,9 @@ pub async fn load_scorer(
 /// What a registry has for a scorer.
 struct Found {
     source: Result<ScorerSource, RunError>,
-    /// What it says about itself, if that is known without compiling it.
+    /// What the scorer reports about itself, if that is known without compiling it.
     info: Option<ScorerInfo>,
-    /// The component that its condition is.
+    /// The component of its condition.
     condition: Option<Result<ScorerSource, RunError>>,
 }
 
@@ -176,7 +176,7 @@ impl Found {
     }
 }
 
-/// The scorer, or all that is wrong with it.
+/// The scorer, or all mistakes in it.
 async fn load(
     scorer: SuiteScorer,
     found: Found,
@@ -213,7 +213,7 @@ async fn load(
     }
 }
 
-/// The component, loaded, and how its scores count; or all that is wrong with them.
+/// The loaded component, and how its scores count; or all mistakes in them.
 async fn load_component(
     scorer: &SuiteScorer,
     source: ScorerSource,
@@ -221,7 +221,7 @@ async fn load_component(
     sandbox: &Sandbox,
 ) -> Result<(ScorerSource, LoadedScorer, Policy), Vec<RunError>> {
     let mut errors = Vec::new();
-    // What can be known without compiling is, so that a wrong key costs no time.
+    // Anything that can be checked without compiling comes first, so that a wrong key costs no time.
     if let Some(info) = &info {
         errors.extend(config_mistakes(info, &scorer.config));
         if !errors.is_empty() {
@@ -244,7 +244,7 @@ async fn load_component(
         let (limits, grants) = (&scorer.limits, scorer.grants);
         match sandbox.describe(&source.component, limits, grants).await {
             Ok(info) => {
-                // A script refuses the first wrong key that it finds.
+                // A script reports only the first wrong key that it finds.
                 let mut mistakes = config_mistakes(&info, &scorer.config);
                 mistakes.retain(|mistake| !errors.contains(mistake));
                 errors.append(&mut mistakes);
@@ -296,7 +296,7 @@ fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError
     RunError::Scorer { id, origin, location, error: Box::new(error) }
 }
 
-/// Where the suite says what the error is about: the key of the configuration, if that is wrong.
+/// Where the suite has the mistake: the key of the configuration, if that is wrong.
 fn location_of<'s>(scorer: &'s SuiteScorer, error: &ScoreError) -> Option<&'s Location> {
     let config = scorer.config_location.as_ref().filter(|_| error.kind == ErrorKind::InvalidConfig);
     let key = error.config_key.as_ref().zip(config).and_then(|(key, config)| config.keys.get(key));

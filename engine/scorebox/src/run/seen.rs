@@ -1,12 +1,11 @@
-//! Whether a case's name may have come before: a Bloom filter of fixed size (Bloom 1970), so that memory
-//! does not grow with the number of cases. Says "no" only when it is so; whether a "maybe" is true, the
-//! database knows.
+//! Whether a case's name may have come before: a Bloom filter of fixed size (Bloom 1970), so that memory does not grow
+//! with the number of cases. A "no" is always right; whether a "maybe" is right is known only to the database.
 
 use std::hash::{BuildHasher as _, RandomState};
 
-/// Bits of the filter: 8 MiB. At ten million cases one in twenty-five is a false "maybe".
+/// The size of the filter in bits: 8 MiB. At ten million cases, one in twenty-five is a false "maybe".
 const BITS: u64 = 1 << 26;
-/// Bits that a name sets.
+/// How many bits a name sets.
 const HASHES: u64 = 4;
 
 /// The names that came before.
@@ -16,16 +15,16 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// No name.
+    /// Starts without names.
     pub(super) fn new() -> Seen {
         let words = usize::try_from(BITS / 64).unwrap_or(usize::MAX);
         Seen { bits: vec![0; words].into_boxed_slice(), state: RandomState::new() }
     }
 
-    /// Notes a name; answers whether it may have come before.
+    /// Records a name; returns whether it may have come before.
     pub(super) fn note(&mut self, id: &str, iteration: u32, attempt: u32) -> bool {
         let hash = self.state.hash_one((id, iteration, attempt));
-        // Two halves make as many hashes as are wanted (Kirsch and Mitzenmacher 2006).
+        // Two halves of one hash make as many hashes as needed (Kirsch and Mitzenmacher 2006).
         let (first, step) = (hash, (hash >> 32) | 1);
         let mut all = true;
         for number in 0..HASHES {

@@ -1,4 +1,4 @@
-//! Which scorers of a run are spared a case. What a scorer is spared is decided by `suite`, one scorer at a time.
+//! Which scorers of a run skip a case. The rules for one scorer are in `suite`.
 
 use crate::{
     case::Case,
@@ -7,11 +7,11 @@ use crate::{
 
 use super::message::RunScorers;
 
-/// Who is spared what.
+/// The selections of a run's scorers.
 pub(super) struct Selecting {
     seed: String,
     scorers: RunScorers,
-    /// Whether every scorer is for every case, so that nothing is to be asked.
+    /// Whether every scorer applies to every case, so that there is nothing to check.
     is_all: bool,
 }
 
@@ -22,7 +22,7 @@ impl Selecting {
         Selecting { seed: seed.to_owned(), scorers: scorers.clone(), is_all }
     }
 
-    /// The indices of those, among the `missing` ones (none: all), that are spared the case, and why.
+    /// The indices of the scorers among `missing` (`None` means all) that skip the case, and why.
     pub(super) fn skipped(&self, case: &Case, missing: Option<&[usize]>) -> Vec<(usize, Skip)> {
         if self.is_all && case.skip().is_none() {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! A sink that passes events to a reader who asks for the next one. It holds a bounded number, and the run waits for a
-//! slower reader. Nothing is lost.
+//! A sink that passes events to a reader that asks for the next one. It holds a limited number, and the run waits for a
+//! slower reader. No event is lost.
 
 use tokio::{
     runtime::Handle,
@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{Event, Refused, Sink};
 
-/// Events that are held for a reader.
+/// How many events are held for a reader.
 const HELD: usize = 1024;
 
 /// The events of a run, one after the other.
@@ -22,22 +22,24 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// The next event; none after the last. Dropping the future loses nothing.
+    /// The next event; `None` after the last one. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// Has the sink wait for a slow reader only as long as this is kept; without it, as long as the stream is.
+    /// Makes the sink wait for a slow reader only as long as the returned value exists; without this call, as long as
+    /// the stream exists.
     pub(crate) fn awaited(&mut self) -> Option<Awaited> {
         self.awaited.take()
     }
 }
 
-/// Kept by the future of a run: one that is dropped has the run end, and the reader may never come back.
+/// Held by the future of a run: dropping that future ends the run, and the reader may never come back.
 #[derive(Debug)]
 pub(crate) struct Awaited(#[expect(dead_code, reason = "it is dropped")] oneshot::Sender<()>);
 
-/// A sink, and the stream of what it takes. A run whose stream is dropped ends as if a sink refused.
+/// A sink, and the stream of the events that it receives. Dropping the stream ends the run, as if a sink refused an
+/// event.
 pub fn event_stream() -> (impl Sink + use<>, EventStream) {
     let (to_reader, events) = mpsc::channel(HELD);
     let (awaited, abandoned) = oneshot::channel();
@@ -51,7 +53,7 @@ struct StreamSink {
 }
 
 impl StreamSink {
-    /// Waits until the reader takes an event; whether there will be one. Sinks are called on a thread that may block.
+    /// Waits until the reader accepts an event; returns whether it did. Sinks are called on a thread that may block.
     fn wait(&mut self, event: Event) -> bool {
         Handle::current().block_on(async {
             tokio::select! {

@@ -1,12 +1,12 @@
-//! Which scorers of a run score the results of which others. Scores nothing.
+//! Which scorers of a run score the results of which others. It scores nothing.
 
 use super::message::RunScorers;
 
-/// By the index of a scorer, the index of the one whose results it scores, which is before it.
+/// For each scorer, by its index, the index of the scorer whose results it scores, which comes before it.
 pub(super) struct Subjects(Vec<Option<usize>>);
 
 impl Subjects {
-    /// Those of the scorers of a run.
+    /// The subjects of a run's scorers.
     pub(super) fn of(scorers: &RunScorers) -> Subjects {
         let indices = scorers.iter().enumerate().map(|(index, ready)| {
             let subject = ready.subject.as_ref()?;

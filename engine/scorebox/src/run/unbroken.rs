@@ -1,16 +1,16 @@
-//! How far a run is without a gap: all cases before a position have all their rows. Heard from events, so what it says
-//! is stored.
+//! Up to where a run has no gap: all cases before a position have all their rows. It is derived from events, so
+//! everything before the position is stored.
 
 use std::collections::BTreeMap;
 
 use super::Event;
 
-/// The position up to which a run is done.
+/// The position up to which a run is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unbroken {
-    /// The lines of the cases that await rows, by their ordinals; as many as are in flight.
+    /// The lines of the cases that wait for rows, by their ordinals; as many as are in flight.
     open: BTreeMap<u64, u64>,
-    /// After all that came so far.
+    /// The position after everything that came so far.
     next: Position,
 }
 
@@ -19,20 +19,20 @@ pub(crate) struct Unbroken {
 pub(crate) struct Position {
     /// The ordinal of the next case.
     pub(crate) ordinal: u64,
-    /// Lines of a file before it.
+    /// How many lines of the file come before it.
     pub(crate) line: u64,
-    /// The ordinal of a line that is in this file.
+    /// The ordinal of a line in this file.
     pub(crate) of_file: u64,
 }
 
 impl Position {
-    /// After the line of this ordinal.
+    /// The position after the line with this ordinal.
     fn after(ordinal: u64, line: u64) -> Position {
         Position { ordinal: ordinal + 1, line, of_file: ordinal }
     }
 }
 
-/// Done up to a position, before anything was heard.
+/// Complete up to a position, before any event.
 impl From<Position> for Unbroken {
     fn from(next: Position) -> Unbroken {
         Unbroken { next, ..Unbroken::default() }
@@ -40,7 +40,7 @@ impl From<Position> for Unbroken {
 }
 
 impl Unbroken {
-    /// Notes an event.
+    /// Records an event.
     pub(crate) fn note(&mut self, event: &Event) {
         match event {
             Event::Case(case) => {
@@ -55,7 +55,7 @@ impl Unbroken {
         }
     }
 
-    /// Everything before this position is done.
+    /// The position before which everything is complete.
     pub(crate) fn position(&self) -> Position {
         match self.open.first_key_value() {
             Some((ordinal, line)) => {

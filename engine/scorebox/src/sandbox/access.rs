@@ -1,5 +1,6 @@
-//! An instance's state, read through functions that were added to its component for that. Takes the place of wizer's
-//! own way in, which panics if a function is missing and switches several features of wasmtime on. Freezes nothing.
+//! Reads an instance's state through functions that were added to its component for that. It replaces wizer's own
+//! access, which panics if a function is missing and enables several features of wasmtime. It does not freeze the
+//! state.
 
 use wasmtime::{
     Store,
@@ -22,12 +23,12 @@ impl<'a> WizerAccess<'a> {
         WizerAccess { store, instance, failure: None }
     }
 
-    /// Why something could not be read, if it could not; then what wizer made must not be used.
+    /// Why something could not be read, if so; then what wizer made must not be used.
     pub(super) fn failure(self) -> Option<wasmtime::Error> {
         self.failure
     }
 
-    /// What a function answers, by `read`; nothing if there is no such function, or it fails.
+    /// Calls a function and converts its answer with `read`; the default value if the function does not exist or fails.
     async fn ask<Answer: Lift + Send + Sync + 'static, Value: Default>(
         &mut self,
         instance: &str,
@@ -44,7 +45,7 @@ impl<'a> WizerAccess<'a> {
     }
 }
 
-/// What the function `function` of the instance's export `exports` answers.
+/// Calls `function` of the instance's export `exports`, and returns its answer.
 pub(super) async fn ask<Answer: Lift + Send + Sync + 'static>(
     store: &mut Store<State>,
     instance: Instance,

@@ -1,8 +1,8 @@
-//! How many instances may exist at once, and how much memory they may have together. What an instance
-//! does with its share is for its own limiter.
+//! How many instances may exist at once, and how much memory they may have together. What an instance does with its
+//! share is up to its own limiter.
 //!
-//! An instance takes its whole memory limit from the budget before it begins, so that a score never
-//! fails because of what happens to run beside it.
+//! An instance takes its whole memory limit from the budget before it begins, so that a score never fails because of
+//! other scores that run at the same time.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -10,10 +10,10 @@ use crate::advice::{Advice, Limit};
 
 use super::{ErrorKind, Limits, ScoreError};
 
-/// What the budget is counted in: a page of Wasm memory.
+/// The unit of the budget: a page of Wasm memory.
 const PAGE_BYTES: u64 = 64 << 10;
 
-/// The way in for instances.
+/// Admits instances.
 pub(super) struct Admission {
     slots: Semaphore,
     pages: Semaphore,
@@ -21,7 +21,7 @@ pub(super) struct Admission {
     budget_bytes: u64,
 }
 
-/// An instance's place; given back on drop.
+/// An instance's share, returned on drop.
 pub(super) struct Admitted<'a> {
     _slot: Option<SemaphorePermit<'a>>,
     _pages: Option<SemaphorePermit<'a>>,
@@ -53,14 +53,14 @@ impl Admission {
         .with(Advice::Lower { limit: Limit::Memory, or_raise: Limit::MemoryBudget }))
     }
 
-    /// Waits for a place.
+    /// Waits for a share.
     pub(super) async fn enter(&self, limits: &Limits) -> Admitted<'_> {
         let pages = limits.memory_bytes.div_ceil(PAGE_BYTES).min(self.all_pages.into());
         let pages = u32::try_from(pages).unwrap_or(self.all_pages);
-        // Neither semaphore is ever closed. Slots first, everywhere, so that no two wait for each
-        // other. Asking for one gives other tasks their turn from time to time.
+        // Neither semaphore is ever closed. All callers take the slot first, so that no two wait for each other.
+        // Acquiring yields to other tasks from time to time.
         let slot = self.slots.acquire().await;
-        // Where nobody waits, without what waiting needs, which costs more than the pages.
+        // If nobody waits, this avoids the waiting queue, which costs more than the pages.
         let pages = match self.pages.try_acquire_many(pages) {
             Ok(pages) => Ok(pages),
             Err(_) => self.pages.acquire_many(pages).await,

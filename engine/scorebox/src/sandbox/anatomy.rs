@@ -1,5 +1,5 @@
-//! What a component file is, read from its bytes before anything is compiled: format, imports,
-//! exports. Validates no code; the compiler does.
+//! Reads a component's format, imports and exports from its bytes, before anything is compiled. It validates no code;
+//! the compiler does.
 
 use serde::{Deserialize, Serialize};
 use wasmparser::{CanonicalFunction, Encoding, Parser, Payload};
@@ -14,24 +14,24 @@ use crate::{
 use super::{ErrorKind, Grants, ScoreError};
 
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
-/// Imports, and exports, of one component: many times what all of WASI and the contract have.
+/// The most imports, and the most exports, of one component: many times as many as all of WASI and the contract have.
 const MAX_NAMES: usize = 1000;
-/// Bytes of the name of an import, an export or a language.
+/// The longest name of an import, an export or a language, in bytes.
 const NAME_BYTES: usize = 512;
 
-/// The outside of a component.
+/// A component as seen from outside.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Anatomy {
-    /// The names of what it imports, in its own order.
+    /// The names of its imports, in the component's order.
     pub imports: Vec<String>,
-    /// The names of what it exports, in its own order.
+    /// The names of its exports, in the component's order.
     pub exports: Vec<String>,
-    /// The text of the example that it carries; not looked into.
+    /// The text of the example that it contains; not parsed.
     pub example: Option<String>,
-    /// The language of the script that it runs, if it is one with its interpreter.
+    /// The language of the script that it runs, if it consists of a script and its interpreter.
     pub script: Option<String>,
-    /// Whether it makes handles of resources of its own, which are kept in no memory of it.
+    /// Whether it makes handles of its own resources, which are not in any of its memories.
     pub(super) makes_handles: bool,
 }
 
@@ -99,7 +99,7 @@ impl Anatomy {
     /// Refuses a component that is not a scorer of this contract.
     ///
     /// # Errors
-    /// Which interface or which version of it the component has instead.
+    /// Names the interface, or the version of it, that the component has instead.
     pub fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
         let Some(version) = self.contract_version() else {
             return Err(invalid(format!(
@@ -189,7 +189,7 @@ fn first_bytes(bytes: &[u8]) -> String {
     format!("`{}`", start.escape_ascii())
 }
 
-/// `a`, `b` and 3 more.
+/// Lists names: `a`, `b` and 3 more.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 4;
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! The outcome of a score in the words of a row. Knows nothing of the case and the scorer that it belongs to.
+//! Converts the outcome of a score to the answer in a row. It knows neither the case nor the scorer.
 
 use crate::row::{Answer, AnswerError, Json, Status, milliseconds};
 
@@ -21,7 +21,7 @@ impl From<Outcome> for Answer {
                 label: result.label,
                 reason: result.reason,
                 meta: result.meta.map(Json::from),
-                // Without a score there is nothing that they could be the parts of.
+                // Without a score, assertions would be the parts of nothing.
                 assertions: result.score.and_then(|_| Json::of_list(&result.assertions)),
                 ..Answer::new(match result.score {
                     Some(_) => Status::Scored,

@@ -1,6 +1,6 @@
-//! What one score asks of a judge. A question that has no answer yet ends the run of the guest; once there is one, the
-//! guest runs again from its beginning and finds it here. So a score that waits holds no instance and no memory, and
-//! a guest that asks the same gets the same, whenever it is run.
+//! One score's questions to a judge. A question without an answer ends the guest's run; once the answer exists, the
+//! guest runs again from its beginning and finds it here. So a score that waits holds no instance and no memory, and a
+//! guest that asks the same question gets the same answer in every run.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -12,40 +12,40 @@ use crate::{
     judge::{Asked, Asker, Call, JudgeError, Recording, Request, ScoreCall},
 };
 
-/// The questions that one score may ask.
+/// The most questions that one score may ask.
 const MAX_CALLS: usize = 256;
-/// Bytes of the answers, and the questions that they answer, that one score holds.
+/// The most bytes of questions and answers that one score holds.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The calls of one score: those that have an answer, and those that it waits for.
+/// The calls of one score: those with an answer, and those that it waits for.
 pub(super) struct Calls {
     asker: Asker,
     repeat: Repeat,
     answers: BTreeMap<Digest, Asked>,
-    /// In the order in which they were first asked.
+    /// The answered calls, in the order in which they were first asked.
     order: Vec<Digest>,
     waiting: Vec<Call>,
     bytes: usize,
-    /// How long it may still wait for answers.
+    /// How long the score may still wait for answers.
     time_left: Duration,
 }
 
-/// Why a guest's question is not answered at once. Ends the run of the guest.
+/// Why a guest's question is not answered at once. It ends the guest's run.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoAnswer {
-    /// The answer must be waited for.
+    /// The score must wait for the answer.
     #[error("the scorer waits for a judge")]
     Waits,
-    /// There is none.
+    /// The judge has no answer.
     #[error("{0}")]
     Judge(JudgeError),
-    /// The scorer says that it cannot read what there is.
+    /// The scorer reports that it cannot read the answer.
     #[error("{0}")]
     Unreadable(String),
-    /// Nobody can be asked.
+    /// There is nobody to ask.
     #[error("{0}")]
     Nobody(&'static str),
-    /// It asks too much.
+    /// The score asks too much.
     #[error("{0}")]
     TooMuch(String),
 }
@@ -57,8 +57,8 @@ impl Calls {
         Calls { asker, repeat, answers, order, waiting, bytes: 0, time_left }
     }
 
-    /// The same with these answers, which need not be asked for. They say which try at the case it is: a stored case
-    /// does not.
+    /// The same with these answers, which need not be asked for. They also set the iteration and the attempt, which a
+    /// stored case does not have.
     pub(super) fn knowing(mut self, answers: &[Arc<Recording>]) -> Calls {
         if let Some(Call { iteration, attempt, .. }) = answers.first().map(|first| &first.call) {
             self.repeat = Repeat { iteration: *iteration, attempt: *attempt };
@@ -70,8 +70,8 @@ impl Calls {
         self
     }
 
-    /// The answers to `requests`, if all are there. The calls of those that are not are waited for, unless one of them
-    /// cannot be asked.
+    /// The answers to `requests`, if all exist. Otherwise the missing calls are waited for, unless one of them cannot
+    /// be asked.
     pub(super) fn answers(
         &mut self,
         requests: &[Request],
@@ -120,7 +120,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Whether there is something to wait for.
+    /// Whether the score waits for answers.
     pub(super) fn waits(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -129,7 +129,7 @@ impl Calls {
     /// calls all the same: it was paid for.
     pub(super) async fn ask(&mut self) -> Result<(), NoAnswer> {
         let waiting = std::mem::take(&mut self.waiting);
-        // All of them to the end: an answer that was paid for is recorded, even if another call fails.
+        // All calls run to their end: an answer that was paid for is recorded, even if another call fails.
         let asked = waiting.iter().map(|call| self.asker.ask(call, self.time_left));
         let (mut longest, mut failed) = (Duration::ZERO, None);
         for asked in join_all(asked).await {

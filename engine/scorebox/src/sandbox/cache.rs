@@ -1,12 +1,11 @@
-//! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
-//! costs time, never a score.
+//! Compiled code on disk, private to the user, bounded in size. A problem with the cache costs time, but never a score.
 //!
-//! There are three kinds: the code of a component, which all of its configurations share, and other components that
-//! differ from it only in their data; the image of a component with a configuration, from which its scores start; and
-//! what a component says about itself. An entry is one file: magic, digest of the rest, key, length of the header,
-//! header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an
-//! entry that stands under the name of another. Neither protects against this user, who can write any entry;
-//! `cache_folder` makes sure that no one else can.
+//! There are three kinds of entries: the code of a component, which all of its configurations share, and other
+//! components that differ from it only in their data; the image of a component with a configuration, from which its
+//! scores start; and what a component reports about itself. An entry is one file: magic, digest of the rest, key,
+//! length of the header, header (JSON), compiled code. The digest detects entries that a full disk or a crash of the
+//! machine left incomplete; the key detects an entry under the name of another. Neither protects against this user, who
+//! can write any entry; `cache_folder` makes sure that no one else can.
 
 use std::{
     hash::{BuildHasher as _, Hash, Hasher, RandomState},
@@ -30,33 +29,33 @@ use super::{
 const MAGIC: &[u8; 8] = b"SBXCODEB";
 const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
-/// Bytes of a header that are parsed: a description and a schema at their limits, with every character
-/// escaped, have less.
+/// The most bytes of a header that are parsed: a description and a schema at their limits, with every character
+/// escaped, are smaller.
 const MAX_HEADER_BYTES: usize = 16 << 20;
-/// Bytes of an entry that are read, however large the cache may be.
+/// The most bytes of an entry that are read, however large the cache may be.
 const MAX_ENTRY_BYTES: u64 = 2 << 30;
-/// An entry's name is its key with this.
+/// An entry's name is its key with this suffix.
 const SUFFIX: &str = ".code";
-/// A temporary file's name is the key, a point, a random number and this.
+/// A temporary file's name is the key, a dot, a random number and this suffix.
 const TEMPORARY_SUFFIX: &str = ".code.part";
-/// After so long a temporary file was left by a killed process: writing never takes an hour.
+/// A temporary file of this age was left by a killed process: writing never takes an hour.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// The size that the cache is kept under unless the user says otherwise: 1 GiB.
+/// The default limit of the cache's size: 1 GiB.
 pub const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 
-/// Where compiled code is kept, and how much of it.
+/// The folder and the size of the cache.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// The folder; made with access for the user alone if it is missing.
+    /// The folder; if it is missing, it is created with access for the user alone.
     pub folder: PathBuf,
-    /// Bytes that the folder is kept under; the entries that were used longest ago go first.
+    /// The most bytes in the folder; the least recently used entries are removed first.
     pub max_bytes: u64,
 }
 
 impl CacheOptions {
-    /// In `folder`, kept under [`DEFAULT_CACHE_BYTES`].
+    /// A cache in `folder`, limited to [`DEFAULT_CACHE_BYTES`].
     pub fn new(folder: impl Into<PathBuf>) -> CacheOptions {
         CacheOptions { folder: folder.into(), max_bytes: DEFAULT_CACHE_BYTES }
     }
@@ -69,17 +68,17 @@ impl CacheOptions {
     }
 }
 
-/// What of a component decides how it is loaded. It is kept, so that a component that is compiled already is not looked
-/// into.
+/// The properties of a component that decide how it is loaded. They are kept, so that a component that is compiled
+/// already is not parsed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Outside {
     pub(super) anatomy: Anatomy,
-    /// The digest of the component but for its data; `None` if it is not taken apart.
+    /// The digest of the component without its data; `None` if it is not split.
     pub(super) but_data: Option<Digest>,
 }
 
-/// What is kept of a scorer with a configuration.
+/// What the cache keeps for a scorer with a configuration.
 pub(super) struct Entry {
     pub(super) outside: Outside,
     pub(super) info: ScorerInfo,
@@ -88,11 +87,11 @@ pub(super) struct Entry {
 
 /// Where every score of a scorer starts.
 pub(super) enum KeptImage {
-    /// From this module, with the code that is compiled apart from it.
+    /// From this module; its code is compiled separately.
     Data(Module),
-    /// From this component, which contains its code, because of `reason`, if there was a choice.
+    /// From this component, which contains its code. If there was a choice, `reason` says why.
     Component { component: Component, reason: Option<String> },
-    /// Without an image, from the shared code, because of `reason`: `configure` runs each time.
+    /// Without an image, from the shared code; `configure` runs each time, and `reason` says why.
     Unfrozen { reason: String },
 }
 
@@ -100,15 +99,15 @@ pub(super) enum KeptImage {
 #[serde(deny_unknown_fields)]
 struct Header {
     kind: Kind,
-    /// Of an image, and of what a component says about itself.
+    /// For an image, and for what a component reports about itself.
     info: Option<ScorerInfo>,
-    /// Likewise.
+    /// For the same kinds as `info`.
     outside: Option<Outside>,
-    /// Of an image: why it is not frozen, or why it has its own code.
+    /// For an image: why it is not frozen, or why it contains its code.
     reason: Option<String>,
 }
 
-/// What an entry is, and so what its code is.
+/// The kind of an entry, which decides the form of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -133,7 +132,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Opens the folder; if that fails, a sentence for the user.
+    /// Opens the folder; the error is a sentence for the user.
     pub(super) fn open(options: &CacheOptions) -> Result<Cache, String> {
         let folder = CacheFolder::open(&options.folder).map_err(|why| {
             let folder = options.folder.display();
@@ -144,7 +143,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The image under `key`, if there is a complete one for this engine.
+    /// The image under `key`, if the cache has a complete one for this engine.
     pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
         let bytes = self.read(key)?;
         let (Header { kind, info, outside, reason }, code) = parse(key, &bytes)?;
@@ -173,7 +172,7 @@ impl Cache {
         self.keep(key, &Header { kind, info, outside, reason }, &code);
     }
 
-    /// The code of a component, if it was kept.
+    /// The code of a component, if the cache has it.
     pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Code> {
         let bytes = self.read(key)?;
         let (header, code) = parse(key, &bytes)?;
@@ -184,18 +183,18 @@ impl Cache {
         unsafe { code::read(engine, code, None) }.ok()
     }
 
-    /// Keeps the code of a component, as `code::compile` gave it.
+    /// Keeps the code of a component, as `code::compile` returned it.
     pub(super) fn put_code(&self, key: Digest, code: &[u8]) {
         self.keep(key, &Header { kind: Kind::Code, info: None, outside: None, reason: None }, code);
     }
 
-    /// What the scorer under `key` says about itself, and its outside, if that is kept.
+    /// What the scorer under `key` reports about itself, and its outside, if the cache has it.
     pub(super) fn get_info(&self, key: Digest) -> Option<(ScorerInfo, Outside)> {
         let (Header { info, outside, .. }, _) = parse(key, &self.read(key)?)?;
         info.zip(outside)
     }
 
-    /// Keeps what a scorer says about itself.
+    /// Keeps what a scorer reports about itself.
     pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo, outside: &Outside) {
         let (info, outside) = (Some(info.clone()), Some(outside.clone()));
         self.keep(key, &Header { kind: Kind::Info, info, outside, reason: None }, &[]);
@@ -257,7 +256,7 @@ fn name_of(key: Digest) -> String {
     format!("{key}{SUFFIX}")
 }
 
-/// The key in a file's name that ends in `rest`; `None` if the file is not of this cache.
+/// The key in a file's name that ends in `rest`; `None` if the file does not belong to this cache.
 fn key_in(name: &str, rest: &str) -> Option<Digest> {
     let key = name.strip_suffix(rest)?;
     key.parse().ok().filter(|digest: &Digest| digest.to_string() == key)
@@ -269,7 +268,7 @@ fn is_temporary(name: &str) -> bool {
     parts.is_some_and(|(key, number)| key_in(key, "").is_some() && random(number))
 }
 
-/// Compiled code that was read, as the component that it is.
+/// Deserializes compiled code as a component.
 fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
     // SAFETY: the bytes are what `Component::serialize` gave on this machine: no one but this user can
     // have written the file (`CacheFolder::read`). They are complete and of the key that was asked for
@@ -279,7 +278,7 @@ fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
-/// The same, as the module that it is.
+/// Deserializes compiled code as a module.
 fn module(engine: &Engine, code: &[u8]) -> Option<Module> {
     // SAFETY: as of `component`, with `Module::serialize`: the kind in the header says which it was.
     #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
@@ -311,15 +310,15 @@ fn digest_of(key: &[u8], length: &[u8], header: &[u8], code: &[u8]) -> Digest {
     Digest::of_parts([key, length, header, code])
 }
 
-/// The digest of everything about an engine that compiled code depends on.
+/// The digest of everything in an engine that compiled code depends on.
 pub(super) fn engine_digest(engine: &Engine) -> Digest {
     let mut bytes = CollectedBytes(MAGIC.to_vec());
     engine.precompile_compatibility_hash().hash(&mut bytes);
     Digest::of(&bytes.0)
 }
 
-/// A hasher that keeps what it is given, because a key for other processes needs more than 64 bits of
-/// an unspecified function.
+/// A hasher that collects its input, because a key that other processes use needs more than 64 bits, and a specified
+/// function.
 struct CollectedBytes(Vec<u8>);
 
 impl Hasher for CollectedBytes {

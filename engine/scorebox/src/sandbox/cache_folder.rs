@@ -1,5 +1,5 @@
-//! The folder of the cache: opened once and checked, and then used through what was opened. A file in it
-//! is read only if no one but this user can have written it. Knows no format.
+//! The cache's folder: opened and checked once, and then used through the open handle. It reads a file only if no one
+//! but this user can have written it. It knows no formats.
 
 use std::{
     fs::{self, File, Metadata},
@@ -8,11 +8,11 @@ use std::{
     time::SystemTime,
 };
 
-/// A folder that belongs to this user, and that no one else can write to.
+/// A folder that belongs to this user, and to which no one else can write.
 pub(super) struct CacheFolder {
     path: PathBuf,
-    /// Files are opened, renamed and removed through it, so that replacing the folder at `path`
-    /// exchanges nothing here.
+    /// Files are opened, renamed and removed through this handle, so that replacing the folder at `path` has no effect
+    /// here.
     #[cfg(unix)]
     opened: File,
 }
@@ -20,21 +20,21 @@ pub(super) struct CacheFolder {
 /// A file that was found in the folder.
 pub(super) struct Found {
     pub(super) name: String,
-    /// Bytes that it has.
+    /// Its size.
     pub(super) bytes: u64,
-    /// When it was written or used.
+    /// When it was written or last used.
     pub(super) modified: SystemTime,
 }
 
 impl CacheFolder {
-    /// Opens the folder, which is made for the user alone if it is missing; why not, as the end of
-    /// a sentence about it.
+    /// Opens the folder, and creates it for the user alone if it is missing. The error is the end of a sentence about
+    /// the folder.
     pub(super) fn open(path: &Path) -> Result<CacheFolder, String> {
         create_private(path).map_err(|error| format!("cannot be made: {error}"))?;
         let folder =
             CacheFolder::opened(path).map_err(|error| format!("cannot be opened: {error}"))?;
         folder.must_be_private()?;
-        // Found out now rather than at every file.
+        // This finds the problem now rather than at every file.
         tempfile::tempfile_in(path).map_err(|error| format!("cannot be written to: {error}"))?;
         Ok(folder)
     }
@@ -57,7 +57,7 @@ impl CacheFolder {
         Some(bytes)
     }
 
-    /// Writes a file under a temporary name and renames it, so that it is complete or missing.
+    /// Writes a file under a temporary name and renames it, so that the file is either complete or missing.
     pub(super) fn write(&self, name: &str, temporary: &str, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.create_file(temporary)?;
         let written = file.write_all(bytes).and_then(|()| self.rename(temporary, name));
@@ -67,7 +67,7 @@ impl CacheFolder {
         written
     }
 
-    /// The regular files in it whose name is `wanted`.
+    /// The regular files in it whose names are `wanted`.
     pub(super) fn list(&self, wanted: impl Fn(&str) -> bool) -> Vec<Found> {
         let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let found = files.filter_map(|file| {
@@ -132,8 +132,8 @@ fn create_private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Whether a file is a regular one that only this user can have written: others cannot write to it, and
-/// it has no second name in a folder where they can.
+/// Whether it is a regular file that only this user can have written: others cannot write to it, and it has no second
+/// name in a folder where they can.
 #[cfg(unix)]
 fn is_ours_alone(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -156,7 +156,7 @@ fn is_writable_by_others(metadata: &Metadata) -> bool {
     metadata.mode() & WRITABLE_BY_OTHERS != 0
 }
 
-/// Elsewhere the user's own cache folder is private by its place.
+/// On other systems, the location of the user's cache folder makes it private.
 #[cfg(not(unix))]
 impl CacheFolder {
     fn opened(path: &Path) -> io::Result<CacheFolder> {

@@ -1,10 +1,10 @@
-//! What of the outside a sandbox has for its scorers: refuse-all, unless the program that makes the sandbox gives
-//! more. Here is what is given once; what one score has of it is [`Granted`]. Which import needs which grant is
-//! in `grants`, the host's side of the imports in `imports`.
+//! What the scorers of a sandbox can see of the outside: nothing, unless the program that makes the sandbox gives more.
+//! This file has what is given once; [`Granted`] has one score's share. Which import needs which grant is in `grants`,
+//! the host's side of the imports in `imports`.
 //!
 //! A capability reaches a guest in two ways. What can be read before the score begins is read then
 //! ([`Capabilities::for_score`]), so that a score's input has one digest. What depends on the guest's questions is
-//! asked for in the host call itself: a handle goes into [`Granted`]. If the guest must wait for it, its run ends, and
+//! requested in the host call itself, through a handle in [`Granted`]. If the guest must wait for it, its run ends, and
 //! it runs again when the answer is there (`asking`).
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{
 
 use super::{ErrorKind, Grant, Grants, Limits, ScoreError, asking::Calls};
 
-/// What scorers with a grant can see of the outside. By default nothing. Cheap to clone.
+/// What scorers with a grant can see of the outside. The default is nothing. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {
     workspace: Option<WorkspaceFolder>,
@@ -32,13 +32,13 @@ impl Capabilities {
         Capabilities::default()
     }
 
-    /// These, and the files that tasks left: the folders that cases name are below `folder`.
+    /// These capabilities, and the files that tasks left: the folders that cases name are below `folder`.
     #[must_use]
     pub fn with_workspace(self, folder: WorkspaceFolder) -> Capabilities {
         Capabilities { workspace: Some(folder), ..self }
     }
 
-    /// These, and the language models that scorers may ask.
+    /// These capabilities, and the language models that scorers may ask.
     #[must_use]
     pub fn with_judges(self, judges: Judges) -> Capabilities {
         Capabilities { judges, ..self }
@@ -49,12 +49,12 @@ impl Capabilities {
         &self.judges
     }
 
-    /// The folder below which cases name theirs.
+    /// The folder below which cases name their folders.
     pub fn workspace(&self) -> Option<&WorkspaceFolder> {
         self.workspace.as_ref()
     }
 
-    /// Whether there is something behind `grant`.
+    /// Whether `grant` gives access to something.
     pub fn has(&self, grant: Grant) -> bool {
         match grant {
             Grant::Wasi => true,
@@ -63,11 +63,11 @@ impl Capabilities {
         }
     }
 
-    /// What a scorer that imports what `needs` grants has for one case; `asker` is its access to a judge. What is read
-    /// for it may take as long as the limits say.
+    /// What a scorer whose imports need the grants `needs` gets for one case; `asker` is its access to a judge. Reading
+    /// may take as long as the limits allow.
     ///
     /// # Errors
-    /// `invalid-input` if it cannot be had for this case, `timed-out` if that takes too long.
+    /// `invalid-input` if it is not available for this case, `timed-out` if reading takes too long.
     pub(super) async fn for_score(
         &self,
         (needs, asker): (Grants, Option<&Asker>),
@@ -86,22 +86,22 @@ impl Capabilities {
     }
 }
 
-/// What one score has of the capabilities; nothing while a scorer is loaded or sums up.
+/// One score's share of the capabilities; empty while a scorer is loaded or summarizes.
 #[derive(Default)]
 pub(super) struct Granted {
     /// The files that the task left.
     workspace: Option<Workspace>,
-    /// What it asks a judge. Boxed, because few scores ask and all move this.
+    /// The score's questions to a judge. Boxed, because few scores ask and all of them move this value.
     calls: Option<Box<Calls>>,
 }
 
 impl Granted {
-    /// The same, with answers of a judge that need not be asked for.
+    /// The same, with a judge's answers that need not be asked for.
     pub(super) fn knowing(self, answers: &[Arc<Recording>]) -> Granted {
         Granted { calls: self.calls.map(|calls| Box::new(calls.knowing(answers))), ..self }
     }
 
-    /// What the score asks a judge; `None` if it has no access to one.
+    /// The score's questions to a judge; `None` if it has no access to one.
     pub(super) fn calls(&mut self) -> Option<&mut Calls> {
         self.calls.as_deref_mut()
     }
@@ -111,7 +111,7 @@ impl Granted {
         self.workspace.as_ref().map(Workspace::digest)
     }
 
-    /// The files, or what the guest is answered if there are none.
+    /// The files, or the message for the guest if there are none.
     pub(super) fn files(&self) -> Result<&Workspace, String> {
         let none = || "the case has no workspace: no folder is named for it".to_owned();
         self.workspace.as_ref().ok_or_else(none)
@@ -135,7 +135,8 @@ mod tests {
 
     use super::*;
 
-    /// What a scorer with `needs` has of a folder with one task, whose name the case has or has not.
+    /// The files digest that a scorer with `needs` gets from a folder with one task; `named` says whether the case
+    /// names the task.
     async fn of_a_task(capabilities: &Capabilities, needs: Grants, named: bool) -> Option<Digest> {
         let task = TaskFolder::new("task");
         let input = ScorerInput { workspace: named.then_some(&task), ..ScorerInput::default() };

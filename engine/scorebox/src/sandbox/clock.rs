@@ -1,5 +1,5 @@
-//! The time that a guest may compute. Its clock stands while the host does something for it that takes long, such as
-//! waiting for a place. Knows no wasmtime: the running guest looks at its clock every tick (`guest_call`).
+//! Limits the time that a guest may compute. Its clock stops while the host does something slow for it, such as waiting
+//! for a share. It knows no wasmtime: the running guest checks its clock every tick (`guest_call`).
 
 use std::{
     future::poll_fn,
@@ -11,48 +11,48 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The time that a guest may compute is over.
+/// The time that a guest may compute has run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the time-out is over")]
 pub(super) struct TimeIsUp;
 
-/// The clock of one guest: when its time is over. Clones are of the same clock.
+/// The clock of one guest: when its time runs out. Clones share the clock.
 #[derive(Clone)]
 pub(super) struct Clock(Arc<Mutex<Instant>>);
 
-/// A time that is too far for a clock is never over.
+/// A time that is too long for a clock never runs out.
 fn after(now: Instant, time: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
     now.checked_add(time).unwrap_or(now + FAR)
 }
 
 impl Clock {
-    /// A clock that runs from here on, and is over after `timeout`.
+    /// Starts a clock that runs out after `timeout`.
     pub(super) fn start(timeout: Duration) -> Clock {
         Clock(Arc::new(Mutex::new(after(Instant::now(), timeout))))
     }
 
-    /// Nobody panics while holding it, and a time is whole in any case.
+    /// Nobody panics while holding the lock, and a time is complete in any case.
     fn until(&self) -> MutexGuard<'_, Instant> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the time is over.
+    /// Checks whether the time has run out.
     ///
     /// # Errors
-    /// It is.
+    /// If it has.
     pub(super) fn check(&self) -> Result<(), TimeIsUp> {
         if Instant::now() >= *self.until() { Err(TimeIsUp) } else { Ok(()) }
     }
 
-    /// What `call` gives, unless the time is over before.
+    /// The result of `call`, unless the time runs out first.
     ///
-    /// It is pinned by the caller: a future that is handed over is copied, and a call is large.
+    /// The caller pins it: a future that is passed by value is copied, and a call is large.
     pub(super) async fn within<T>(
         &self,
         mut call: Pin<&mut impl Future<Output = T>>,
     ) -> Result<T, TimeIsUp> {
-        // Most calls are over before their first wait, and need none.
+        // Most calls finish before their first wait, and need no alarm.
         let mut alarm = pin!(None::<Sleep>);
         poll_fn(|context| {
             if let Poll::Ready(answer) = call.as_mut().poll(context) {
@@ -71,10 +71,10 @@ impl Clock {
         .await
     }
 
-    /// What `work` gives, during which the clock stands.
+    /// The result of `work`, during which the clock is stopped.
     pub(super) async fn stopped<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
-        // Most of it is done at once, and takes no time that would be worth a look at the clock.
+        // Most work is done at once, and takes too little time to be worth reading the clock.
         if let Some(done) = done_at_once(work.as_mut()).await {
             return done;
         }
@@ -85,7 +85,7 @@ impl Clock {
     }
 }
 
-/// What `work` gives, if it need not wait.
+/// The result of `work`, if it need not wait.
 async fn done_at_once<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(Some(done)),

@@ -1,5 +1,5 @@
-//! A component's compiled code: made, as bytes for a pipe or a file, and as what wasmtime runs. Decides
-//! neither where compiling happens nor where the bytes are kept.
+//! A component's compiled code: compiles it, as bytes for a pipe or a file, and reads it as what wasmtime runs. It
+//! decides neither where compiling happens nor where the bytes are kept.
 
 use serde::{Deserialize, Serialize};
 use wasmtime::{Engine, Module, component::Component};
@@ -7,30 +7,30 @@ use wasmtime::{Engine, Module, component::Component};
 use super::split::{self, CoreScore, Shape, Split};
 use crate::digest::Digest;
 
-/// What the compiled code of a component consists of.
+/// The parts of a component's compiled code.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Form {
-    /// Code apart from state: the shell with the code, and the first data module.
+    /// Code separate from state: the shell with the code, and the first data module.
     Split {
         /// The digest of the component.
         of: Digest,
         /// The digest of the shell and the code that it imports, before they were compiled.
         shell: Digest,
         shape: Shape,
-        /// How `score` is called in the code module, which is a part of its own then.
+        /// How to call `score` in the code module, which is a separate part in that case.
         score: Option<CoreScore>,
     },
-    /// State that goes with the shell that is there already: the first data module.
+    /// State for the shell that exists already: the first data module.
     State { of: Digest, shape: Shape },
-    /// The component as it was given, and why it is not split; `None` if it was not asked to be.
+    /// The component as it was given, and why it is not split; `None` if splitting was not requested.
     Whole(Option<String>),
 }
 
 /// How a component is to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Code apart from state, if possible: once for all configurations.
+    /// Code separate from state, if possible: once for all configurations.
     Apart,
     /// As it is given.
     Whole,
@@ -38,26 +38,26 @@ pub(super) enum Way {
 
 /// A component's compiled code.
 pub(super) enum Code {
-    /// Apart from its state.
+    /// Separate from its state.
     Split(Box<SplitCode>),
-    /// With it.
+    /// Together with its state.
     Whole {
         component: Component,
-        /// Why it is not split; `None` if it was not asked to be.
+        /// Why it is not split; `None` if splitting was not requested.
         reason: Option<String>,
     },
 }
 
 /// Compiled code that takes its state from a data module.
 pub(super) struct SplitCode {
-    /// The digest of the component that `first` and `shape` are of. Others can have the same shell.
+    /// The digest of the component that `first` and `shape` belong to. Others can have the same shell.
     pub(super) of: Digest,
     pub(super) shell: Component,
     /// The digest of the bytes that `shell` and `code` were compiled from.
     pub(super) shell_digest: Digest,
     /// The code, if the shell imports it.
     pub(super) code: Option<ScoringCode>,
-    /// The data module that the component itself begins with.
+    /// The data module that the component itself starts from.
     pub(super) first: Module,
     pub(super) shape: Shape,
 }
@@ -70,7 +70,7 @@ pub(super) struct ScoringCode {
 }
 
 impl Code {
-    /// The component that exports what a scorer exports.
+    /// The component that exports the scorer's interface.
     pub(super) fn component(&self) -> &Component {
         match self {
             Code::Split(code) => &code.shell,
@@ -79,13 +79,13 @@ impl Code {
     }
 }
 
-/// Bytes of the length in front of each part.
+/// The size of the length before each part, in bytes.
 const LENGTH_BYTES: usize = 8;
 
-/// Compiles a component, but for the shell with the digest `beside`, if it has that one; the answer is for [`read`].
+/// Compiles a component, without the shell if that has the digest `beside`; [`read`] reads the result.
 ///
 /// # Errors
-/// The compiler's words.
+/// The compiler's message.
 pub(super) fn compile(
     engine: &Engine,
     component: &[u8],
@@ -95,7 +95,7 @@ pub(super) fn compile(
     let reason = match way {
         Way::Whole => None,
         Way::Apart => match split::split(component) {
-            // If a part does not compile, the component itself does not, and its error says so better.
+            // If a part does not compile, the component itself does not either, and its error is a better message.
             Ok(split) => match compile_parts(engine, component, split, beside) {
                 Ok((form, parts)) => return written(&form, &parts),
                 Err(_) => Some("has parts that do not compile alone".to_owned()),
@@ -127,7 +127,7 @@ fn compile_parts(
     Ok((Form::Split { of, shell, shape, score }, parts))
 }
 
-/// The digest of a shell and of the code module that it imports, if it does.
+/// The digest of a shell, and of the code module if it imports one.
 fn digest_of_code(shell: &[u8], code: Option<&[u8]>) -> Digest {
     match code {
         None => Digest::of(shell),
@@ -137,7 +137,7 @@ fn digest_of_code(shell: &[u8], code: Option<&[u8]>) -> Digest {
     }
 }
 
-/// Form and parts, each behind its length.
+/// Form and parts, each after its length.
 fn written(form: &Form, parts: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     let form = serde_json::to_vec(form).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
@@ -148,11 +148,11 @@ fn written(form: &Form, parts: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Why bytes are not compiled code that this engine runs.
+/// Why bytes are not compiled code that this engine can run.
 pub(super) enum NotRead {
     /// They were cut off or changed.
     Broken,
-    /// wasmtime's words: the code needs more than the engine's pool has, or is another version's.
+    /// wasmtime's message: the code needs more than the engine's pool has, or comes from another version.
     Refused(String),
 }
 

@@ -1,9 +1,9 @@
-//! Where components are compiled: never on a thread that scores and, unless the program says otherwise, in a
+//! Where components are compiled: never on a thread that scores and, unless the program decides otherwise, in a
 //! separate process, which can be ended. What is compiled was not checked beyond its outside.
 //!
-//! Compiling is the one thing that hostile bytes can make long without running at all. A thread cannot
-//! be ended from outside, a process can; so components are compiled in a child process
-//! (`compile_child`, `compiler_process`) with limits on processor time and memory.
+//! Compiling is the only step that hostile bytes can make slow without running at all. A thread cannot be ended from
+//! outside, but a process can; so components are compiled in a child process (`compile_child`, `compiler_process`) with
+//! limits on processor time and memory.
 
 use std::{ffi::OsString, path::PathBuf, time::Instant};
 
@@ -29,18 +29,18 @@ use super::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Compiler {
-    /// In a process of this same program, started again, which ends when its time is over. `main` must begin
-    /// with [`compile_if_asked`](super::compile_if_asked); if it does not, no sandbox is made.
+    /// In a process of this same program, started again, which ends when its time runs out. `main` must begin with
+    /// [`compile_if_asked`](super::compile_if_asked); if it does not, no sandbox can be made.
     #[default]
     Child,
-    /// On a thread of this process. When the time is over, the answer is an error, but the thread continues
-    /// until it is done, its memory is not bounded, and bytes that are nested without end overflow
-    /// its stack, which ends this process: for programs that trust the scorers which they load that far.
+    /// On a thread of this process. When the time runs out, the result is an error, but the thread continues until it
+    /// is done, its memory is not bounded, and deeply nested bytes overflow its stack, which ends this process. It is
+    /// for programs that trust the scorers that they load that far.
     InProcess,
-    /// In a process of another program, which ends when its time is over: for a host that does not control
-    /// its `main`, such as an interpreter.
+    /// In a process of another program, which ends when its time runs out: for a host that does not control its `main`,
+    /// such as an interpreter.
     Process {
-        /// A program with this very version of scorebox, whose `main` begins with
+        /// A program with exactly this version of scorebox, whose `main` begins with
         /// [`compile_if_asked`](super::compile_if_asked).
         program: PathBuf,
         /// Its arguments; the request itself comes through its environment.
@@ -49,8 +49,8 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// Compiles a component for `engine` with what is left of `budget`; with `beside`, no more than what is not
-    /// there already. Returns the code to run, and the bytes that `code` reads.
+    /// Compiles a component for `engine` with what is left of `budget`; with `beside`, only what that does not have
+    /// already. Returns the code to run, and the bytes that `code` reads.
     pub(super) async fn compile(
         &self,
         engine: &Engine,
@@ -73,7 +73,7 @@ impl Compiler {
         let code = unsafe { code::read(engine, &compiled, beside) };
         let code = code.map_err(|error| match error {
             NotRead::Broken => compiler_process::broken(std::io::ErrorKind::InvalidData.into()),
-            // The compiler's process has no pool, so the pool's bounds are first met here.
+            // The compiler process has no pool, so the pool's bounds first apply here.
             NotRead::Refused(error) if error.contains(phrases::DOES_NOT_FIT_THE_POOL) => {
                 does_not_compile(&error)
             }
@@ -84,7 +84,7 @@ impl Compiler {
         Ok((code, compiled))
     }
 
-    /// What starts a process that compiles; `None` if this one does.
+    /// The command that starts a process that compiles; `None` if this process compiles.
     ///
     /// # Errors
     /// If this program cannot be started again to compile.

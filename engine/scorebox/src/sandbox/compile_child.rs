@@ -1,6 +1,5 @@
-//! A program that is its own compiler's process: it is started again, and `main` begins with
-//! [`compile_if_asked`]. Compiles nothing itself; what parent and child say to each other stands in
-//! `compiler_process`.
+//! A program that is its own compiler process: it is started again, and `main` begins with [`compile_if_asked`]. It
+//! does not compile itself; the protocol between parent and child is in `compiler_process`.
 
 use std::{
     env,
@@ -22,16 +21,16 @@ use super::{
     },
 };
 
-/// The exit code of a child that has no code to give, and says why on standard error.
+/// The exit code of a child that has no code to return; it reports why on standard error.
 const NO_CODE: i32 = 2;
 
 /// Whether `main` has begun with [`compile_if_asked`].
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// Makes a program able to compile in a separate process, which [`Compiler::Child`](super::Compiler::Child) needs:
-/// it must be the first thing that `main` calls. Returns at once, except in the process that a sandbox of
-/// this program has started to compile: that one compiles a component from standard input, within limits, and
-/// ends. It also ends when the process that started it is gone.
+/// Makes a program able to compile in a separate process, which [`Compiler::Child`](super::Compiler::Child) needs: it
+/// must be the first call in `main`. It returns at once, except in the process that a sandbox of this program has
+/// started to compile: that process compiles a component from standard input, within limits, and exits. It also exits
+/// when the process that started it is gone.
 ///
 /// ```no_run
 /// use scorebox::sandbox::{Sandbox, SandboxOptions, compile_if_asked};
@@ -44,12 +43,12 @@ static BEGUN: AtomicBool = AtomicBool::new(false);
 /// ```
 pub fn compile_if_asked() {
     let Some(asked) = env::var_os(ASKED) else {
-        // In a test, another function is the program's first, and would be again in the child.
+        // In a test, `main` begins with another function, and would in the child too.
         let is_main = thread::current().name() == Some("main");
         BEGUN.fetch_or(is_main, Ordering::Relaxed);
         return;
     };
-    // The parent has words for a parser that panics.
+    // The parent has its own message for a parser that panics.
     panic::set_hook(Box::new(|_| {}));
     let asked = asked.to_string_lossy();
     let arguments: Vec<String> = asked.split(' ').map(str::to_owned).collect();
@@ -64,9 +63,9 @@ pub fn compile_if_asked() {
     })
 }
 
-/// Says why, and is the exit code.
+/// Reports why, and returns the exit code.
 fn saying(why: &str, code: i32) -> i32 {
-    // If it is not read, nothing waits for it either.
+    // If nobody reads it, nobody waits for it either.
     let _ = io::stderr().write_all(why.as_bytes());
     code
 }
@@ -74,9 +73,9 @@ fn saying(why: &str, code: i32) -> i32 {
 /// This program, to be started again.
 ///
 /// # Errors
-/// Where it would not compile then, but do what it does.
+/// If the started program would not compile, but do its usual work.
 pub(super) fn this_program() -> Result<PathBuf, ScoreError> {
-    // A program that was asked and has come so far did not begin as it should: its child would not either.
+    // A process that was asked to compile and still gets here did not begin as it should: its child would not either.
     if !BEGUN.load(Ordering::Relaxed) || env::var_os(ASKED).is_some() {
         return Err(ScoreError::new(
             ErrorKind::Failed,
@@ -85,7 +84,7 @@ pub(super) fn this_program() -> Result<PathBuf, ScoreError> {
         )
         .with(Advice::PrepareCompiler));
     }
-    // The file that runs, also if it was replaced or removed since.
+    // The running file, even if it was replaced or removed since.
     let running = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() {
         return Ok(running.to_owned());

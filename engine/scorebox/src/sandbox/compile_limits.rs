@@ -1,4 +1,4 @@
-//! What compiling may use, and why a component was not compiled. Compiles nothing: see `compile`.
+//! Defines what compiling may use, and why a component was not compiled. `compile` does the compiling.
 
 use std::{
     sync::{
@@ -12,18 +12,18 @@ use crate::advice::{Advice, Build, Limit};
 
 use super::{ErrorKind, ScoreError, cut, phrases, settings};
 
-/// Bytes of what a failed compiler process says that are shown.
+/// The most bytes of a failed compiler process's message that are shown.
 pub(super) const COMPLAINT_BYTES: u64 = 4 << 10;
 
 /// What compiling one scorer may use.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompileLimits {
-    /// The time of all compiling that one load of a scorer takes (up to three components).
-    /// In a separate process it is time of the processor, of all cores together, so that it does not
-    /// depend on what else the machine does; with [`Compiler::InProcess`](super::Compiler::InProcess), wall-clock time.
+    /// The time for all compiling during one load of a scorer (up to three components). In a separate process it is
+    /// processor time, of all cores together, so that it does not depend on other load on the machine; with
+    /// [`Compiler::InProcess`](super::Compiler::InProcess), it is wall-clock time.
     pub timeout: Duration,
-    /// Bytes of memory of the compiler's process; not bounded if it compiles in this process.
+    /// The most memory of the compiler process, in bytes; not bounded if this process compiles.
     pub memory_bytes: u64,
 }
 
@@ -52,7 +52,7 @@ impl CompileLimits {
 /// The time for all compiling of one load. Clones share it.
 #[derive(Clone)]
 pub(super) struct CompileBudget {
-    /// Microseconds.
+    /// In microseconds.
     left: Arc<AtomicU64>,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn too_large(limits: &CompileLimits) -> CompileError {
     over_the_limit(message, Limit::CompileMemory)
 }
 
-/// The system gave no thread for compiling.
+/// The system could not start a thread for compiling.
 pub(super) fn no_thread(why: &str) -> CompileError {
     let message = format!(
         "no thread could be started to compile the scorer: the machine is short of memory, or a limit on threads \

@@ -1,10 +1,9 @@
-//! Compiling in a separate process: the side of the parent, which starts it and reads its answer, and the
-//! side of the child, who bounds itself. Knows no scorer.
+//! Compiling in a separate process: the parent's side, which starts it and reads its answer, and the child's side,
+//! which bounds itself. It knows no scorers.
 //!
-//! The child looks at its own processor time, because a machine with much else to do must not make a
-//! component too slow. Its answer is the processor time that it used, as microseconds in eight bytes
-//! (little-endian), and the compiled code, in parts behind their lengths (`code`). The parent parses
-//! nothing that a stranger wrote.
+//! The child checks its own processor time, so that a busy machine does not make a component too slow. Its answer is
+//! the processor time that it used, as microseconds in eight bytes (little-endian), and the compiled code, in parts
+//! after their lengths (`code`). The parent parses nothing that a stranger wrote.
 
 use std::{
     hint::black_box,
@@ -33,35 +32,35 @@ use super::{
     settings::{self, Allocation, Traps},
 };
 
-/// The environment variable by which a parent asks its child, with what it asks for.
+/// The environment variable with which a parent passes its request to the child.
 pub(super) const ASKED: &str = "SCOREBOX_COMPILE_FOR_PARENT";
-/// Bytes of compiled code that are taken from a compiler process.
+/// The most bytes of compiled code that are read from a compiler process.
 const CODE_BYTES: u64 = 2 << 30;
-/// Bytes before the code.
+/// The size of the processor time before the code, in bytes.
 const TIME_BYTES: usize = 8;
-/// Bytes of stack of the thread that compiles for another process: less than the parent's parsers have,
-/// so that what the child could parse the parent can.
+/// The stack of the thread that compiles for another process, in bytes. It is smaller than that of the parent's
+/// parsers, so that the parent can parse what the child could.
 const CHILD_STACK_BYTES: usize = 16 << 20;
-/// How often the child looks at its processor time.
+/// How often the child checks its processor time.
 const LOOK: Duration = Duration::from_millis(20);
-/// The parent waits for so many times the processor time that is left, and for [`PATIENCE`] more: only
-/// a process that does nothing takes longer.
+/// The parent waits this many times as long as the processor time that is left, and [`PATIENCE`] more: only a process
+/// that does nothing takes longer.
 const WALL_FACTOR: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Stands before the digest of a shell that is compiled already.
+/// The prefix of the digest of a shell that is compiled already.
 const BESIDE: &str = "beside:";
 
-/// The exit code of a compiler's process that used up its processor time.
+/// The exit code of a compiler process that used up its processor time.
 pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
-/// The exit code of one whose memory has no room for the stack of a thread.
+/// The exit code of a compiler process without memory for the stack of a thread.
 pub(super) const COMPILER_OUT_OF_MEMORY: i32 = 70;
 
-/// The exit code of one that could not start a thread for another reason.
+/// The exit code of a compiler process that could not start a thread for another reason.
 pub(super) const COMPILER_WITHOUT_A_THREAD: i32 = 71;
 
-/// Has `command` compile; its answer is for `code` to read. Dropping the future kills the process.
+/// Makes `command` compile; `code` reads the result. Dropping the future kills the process.
 pub(super) async fn compile(
     mut command: Command,
     settings: (&Allocation, Traps),
@@ -97,12 +96,12 @@ pub(super) async fn compile(
         None if complaint.contains(phrases::OUT_OF_STACK) || ended_by_the_stack(status) => {
             Err(compile_limits::does_not_compile("it is nested too deep"))
         }
-        // What ends processes here does not end them elsewhere.
+        // The signals that end processes here do not exist elsewhere.
         None => Err(ended_from_outside(status)),
     }
 }
 
-/// The outcome of a compiler's process.
+/// The outcome of a compiler process.
 struct Answer {
     status: ExitStatus,
     output: Vec<u8>,
@@ -111,7 +110,7 @@ struct Answer {
 }
 
 async fn answer(mut command: Command, bytes: &[u8]) -> io::Result<Answer> {
-    // Memory is taken as it is used, so that a limit on it means what it says.
+    // Memory is committed only when it is used, so that a limit applies to what is really used.
     command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -129,7 +128,7 @@ async fn answer(mut command: Command, bytes: &[u8]) -> io::Result<Answer> {
         heard.and(tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await)
     };
     let feed = async move {
-        // A process that ends early says why in its own way.
+        // A process that ends early reports why in its own way.
         let _ = stdin.write_all(bytes).await;
     };
     let (_, read, heard) = tokio::join!(feed, stdout.read_to_end(&mut output), hear);
@@ -150,7 +149,7 @@ pub(super) fn failed(message: String) -> CompileError {
     CompileError::OfTheMachine(ScoreError::new(ErrorKind::Failed, message))
 }
 
-/// A machine that lacks memory ends processes so.
+/// A machine that is short of memory ends processes like this.
 fn ended_from_outside(status: ExitStatus) -> CompileError {
     let message = format!("the compiler's process was ended by {status}");
     let error = ScoreError::new(ErrorKind::Failed, message);
@@ -164,7 +163,7 @@ fn stuck(longest: Duration) -> CompileError {
     CompileError::OfTheMachine(error.with(Advice::TryLater))
 }
 
-/// The five arguments that [`compile_for_parent`] takes.
+/// The five arguments of [`compile_for_parent`].
 fn arguments_for(
     (allocation, traps): (&Allocation, Traps),
     (way, beside): (Way, Option<Digest>),
@@ -188,17 +187,17 @@ fn arguments_for(
     [allocation.to_owned(), traps.to_owned(), way, bytes, milliseconds]
 }
 
-/// Why a compiler's process has no code for its parent.
+/// Why a compiler process has no code for its parent.
 #[derive(Debug, PartialEq)]
 pub(super) enum NotCompiled {
-    /// Its memory has no room for the stack of a thread: the process must end with [`COMPILER_OUT_OF_MEMORY`].
+    /// It has no memory for the stack of a thread: the process must end with [`COMPILER_OUT_OF_MEMORY`].
     OutOfMemory,
-    /// No thread could be started, because of this: the process must end with [`COMPILER_WITHOUT_A_THREAD`].
+    /// It could not start a thread, for this reason: the process must end with [`COMPILER_WITHOUT_A_THREAD`].
     NoThread(String),
     /// Its processor time is used up: the process must end with [`COMPILER_OUT_OF_TIME`].
     OutOfTime,
-    /// This, for the parent to read from standard error; the process must end with another code
-    /// that is not 0.
+    /// Another reason, for the parent to read from standard error; the process must end with another code that is not
+    /// 0.
     Because(String),
 }
 
@@ -209,12 +208,12 @@ impl From<String> for NotCompiled {
 }
 
 /// The child's side: bounds this process, reads a component from `input` and writes the processor time that it used and
-/// the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, how traps are noticed,
-/// whether code is compiled apart from state and which is there already, the most bytes of memory, and the most
+/// the compiled code to `output`. `arguments` is the parent's request: how memory is allocated, how traps are detected,
+/// whether code is compiled separately from state and which code exists already, the most bytes of memory, and the most
 /// milliseconds of processor time.
 ///
 /// # Errors
-/// Why not. If the time is used up, the process still compiles, and must end at once.
+/// Why there is no code. If the time is used up, the process still compiles, and must exit at once.
 pub(super) fn compile_for_parent(
     arguments: &[String],
     input: &mut dyn Read,
@@ -257,12 +256,12 @@ pub(super) fn compile_for_parent(
         // The receiver is gone if the time was over.
         let _ = sender.send(compile_on_threads(config, &bytes, way, beside));
     });
-    // A thread takes more than its stack, and this process may have had that little.
+    // A thread needs more than its stack, and this process may have had too little memory for that.
     compiling.map_err(|error| match has_room_for(2 * CHILD_STACK_BYTES) {
         true => NotCompiled::NoThread(error.to_string()),
         false => NotCompiled::OutOfMemory,
     })?;
-    // If the parent is gone, nothing else ends this process: treat its time as over.
+    // If the parent is gone, nothing else ends this process, so this treats its time as used up.
     let clock = || if parent_is_gone() { Duration::MAX } else { processor_time(started) };
     let code = within(most, &compiled, clock)??;
     let time = u64::try_from(processor_time(started).as_micros()).unwrap_or(u64::MAX);
@@ -270,7 +269,7 @@ pub(super) fn compile_for_parent(
     Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)
 }
 
-/// Compiles on as many threads as wasmtime likes; on this one alone if it gets none. The code is the same.
+/// Compiles on as many threads as wasmtime chooses; on this one alone if wasmtime gets none. The code is the same.
 fn compile_on_threads(
     mut config: Config,
     bytes: &[u8],
@@ -290,11 +289,11 @@ fn compile_on_threads(
     }
 }
 
-/// Whether there is room for so many bytes. A thread that cannot begin has the same error without it as for other
-/// reasons.
+/// Whether memory for this many bytes is available. A thread that cannot start has the same error whether memory or
+/// something else is missing.
 fn has_room_for(bytes: usize) -> bool {
     let mut room = Vec::<u8>::new();
-    // What is not looked at need not be allocated.
+    // Without `black_box`, the compiler may remove an allocation that is not used.
     black_box(&mut room).try_reserve_exact(bytes).is_ok() && black_box(&room).capacity() > 0
 }
 
@@ -309,13 +308,13 @@ fn parent_is_gone() -> bool {
     polled && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// That it is not read is noticed when it is written.
+/// Here the process notices only when it writes.
 #[cfg(not(unix))]
 fn parent_is_gone() -> bool {
     false
 }
 
-/// What comes over `channel` while the clock shows no more than `most`.
+/// What arrives on `channel` while the clock shows at most `most`.
 fn within<T>(
     most: Duration,
     channel: &Receiver<T>,
@@ -333,21 +332,21 @@ fn within<T>(
     }
 }
 
-/// Processor time of all threads of this process.
+/// The processor time of all threads of this process.
 #[cfg(unix)]
 fn processor_time(_started: Instant) -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    // A processor's time is not negative.
+    // Processor time is not negative.
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Without a clock for it, the time since the process began.
+/// Without a clock for processor time, the time since the process began.
 #[cfg(not(unix))]
 fn processor_time(started: Instant) -> Duration {
     started.elapsed()
 }
 
-/// Bounds what the process can do if it does not look at its time any more, or its parent is gone.
+/// Bounds the process for the case that it no longer checks its time, or that its parent is gone.
 #[cfg(unix)]
 fn bound_this_process(memory_bytes: u64, most: Duration) -> Result<(), String> {
     use rustix::process::{Resource, Rlimit, setrlimit};
@@ -355,7 +354,7 @@ fn bound_this_process(memory_bytes: u64, most: Duration) -> Result<(), String> {
         let limit = Rlimit { current: Some(most), maximum: Some(latest) };
         setrlimit(resource, limit).map_err(|error| format!("cannot set a limit: {error}"))
     };
-    // The signal at the first number says what it was; the kernel counts whole seconds.
+    // The signal at the soft limit says which limit it was; the kernel counts whole seconds.
     let seconds = most.as_secs().saturating_add(2);
     bound(Resource::Data, memory_bytes, memory_bytes)?;
     bound(Resource::Cpu, seconds, seconds.saturating_add(1))?;
@@ -364,7 +363,7 @@ fn bound_this_process(memory_bytes: u64, most: Duration) -> Result<(), String> {
 
 #[cfg(not(unix))]
 fn bound_this_process(_memory_bytes: u64, _most: Duration) -> Result<(), String> {
-    // Only the time is bounded there.
+    // Only the time is bounded on these systems.
     Ok(())
 }
 
@@ -375,8 +374,8 @@ fn ended_by_the_clock(status: ExitStatus) -> bool {
     status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
 }
 
-/// Whether a thread reached below its stack, where no handler is that says so: an interpreter's process has not begun
-/// as Rust's do. The compiler's own code reaches nowhere else.
+/// Whether a thread overflowed its stack in a process without Rust's handler that reports it: an interpreter's process
+/// did not start as Rust's do. The compiler's own code has no other invalid access.
 #[cfg(unix)]
 fn ended_by_the_stack(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;

@@ -1,5 +1,5 @@
-//! Whether a configuration has only keys that a scorer's schema lists, and values of their types: what can
-//! be checked without compiling the scorer. The scorer has the last word; what it would accept passes.
+//! Whether a configuration has only keys that a scorer's schema lists, with values of their types: what can be checked
+//! without compiling the scorer. The scorer decides in the end; anything that it might accept passes.
 
 use scorebox_config_keys::{Described, Schema, nearest};
 use serde_json::{Map, Value};
@@ -14,27 +14,27 @@ use super::{
     scorer_config::ScorerConfig,
 };
 
-/// Mistakes of one configuration that are reported.
+/// The most mistakes of one configuration that are reported.
 const MAX_MISTAKES: usize = 100;
-/// How deep a configuration is checked.
+/// How deeply a configuration is checked.
 const DEEPEST: usize = 32;
-/// Schemas that are looked at for the values of one configuration: a second's work. A stranger's schema may have
-/// thousands for each value.
+/// The most schemas that are compared with the values of one configuration: a second's work. A stranger's schema may
+/// have thousands for each value.
 const MAX_STEPS: usize = 20_000_000;
 
 /// Refuses a configuration in which the scorer of `info` would find an unknown key or a value of another
 /// type.
 ///
 /// # Errors
-/// `invalid-config`, in the scorer's words; for a key, with the name that was meant.
+/// `invalid-config`, with the scorer's message; for a key, with the closest known name.
 pub fn check_config(info: &ScorerInfo, config: &ScorerConfig) -> Result<(), ScoreError> {
     config_mistakes(info, config).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// All for which [`check_config`] refuses a configuration, at most a hundred of them.
+/// All reasons for which [`check_config`] refuses a configuration, at most a hundred.
 pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
-    // What cannot be read here is for the scorer to judge.
+    // What cannot be read here is left to the scorer.
     let (Some(schema), Some(config)) =
         (info.config_schema.as_deref().and_then(read), read(config.as_str()))
     else {
@@ -47,7 +47,7 @@ pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreErr
 
 struct Checking {
     mistakes: Vec<Mistake>,
-    /// How much more may be looked at.
+    /// How many more schemas may be compared.
     steps: usize,
 }
 
@@ -95,7 +95,7 @@ impl Checking {
         place: &Place<'_>,
         deepest: usize,
     ) {
-        // What is left out could be what lists a key, or what says that there are no others.
+        // The omitted schemas could list a key, or forbid all others.
         if !described.is_whole() {
             self.mistakes.push(Mistake::of_too_large_a_schema(place));
             return;
@@ -129,9 +129,9 @@ impl Checking {
     }
 }
 
-/// What a schema expects in place of `value`, in the words of Rust's SDK, if it is of no type that the schema allows. A
-/// text may be the number or the boolean that it spells, which the scorer is given in its place. A scorer may read what
-/// may be a text in another way, such as the name of a choice, and a single value as a list.
+/// What a schema expects instead of `value`, worded as in Rust's SDK, if no type that the schema allows fits. A text
+/// may spell a number or a boolean, which the scorer then gets instead. A scorer may read a text in another way, such
+/// as the name of a choice, and a single value as a list.
 fn expected_instead(schema: &Schema, value: &Value) -> Option<String> {
     let kinds = kinds(schema);
     let spelled = value.as_str().and_then(|text| typed(text, &kinds));
@@ -163,7 +163,7 @@ fn in_words<'k>(kind: &'k str, schema: &Schema) -> &'k str {
     }
 }
 
-/// The mistake of a key of the object at `place` that is not among `names`.
+/// The mistake of an unknown key, one that is not among `names`, in the object at `place`.
 pub(super) fn unknown(place: &Place<'_>, key: &str, names: &[&str]) -> Mistake {
     let whole = place.member(key);
     if let Some(name) = nearest(key, names.iter().copied()) {
@@ -236,7 +236,7 @@ mod tests {
             said(5000, &json!({"a": {"7": 1}, "b": [1]})),
             ["`a`: the schema has more to check than can be checked"]
         );
-        // Each is looked at, and there are as many steps in all.
+        // Each value is one step, and there are more values than steps.
         let mistakes = said(3000, &json!({"b": vec![1; 10_000]}));
         assert_eq!(mistakes, ["`b[6662]`: the schema has more to check than can be checked"]);
     }
@@ -291,7 +291,7 @@ mod tests {
             assert_eq!(said(schema.clone(), good.clone()), Ok(()), "{schema} {good}");
             assert_eq!(said(schema.clone(), bad), Err(format!("`it`: invalid type: {words}")));
         }
-        // What may be a text or a list of one, and what has alternatives, the scorer decides.
+        // The scorer decides about values that may be a text or a list of one, and about alternatives.
         for kind in ["string", "array"] {
             assert_eq!(said(json!({ "type": kind }), json!(1)), Ok(()));
         }
@@ -306,7 +306,7 @@ mod tests {
         for name in registry.list() {
             let component = registry.get(name).unwrap().component;
             let anatomy = Anatomy::read(component.bytes().unwrap()).unwrap();
-            // One that asks a judge has no example.
+            // A scorer that asks a judge has no example.
             let Some(example) = &anatomy.example else { continue };
             let config = Example::parse(example).unwrap().config;
             checked_keys += config.len();

@@ -1,5 +1,4 @@
-//! Whether what a scorer describes as the JSON Schema of its configuration is one: with a misspelt type it would allow
-//! everything.
+//! Whether a scorer's description of its configuration is a valid JSON Schema: a misspelt type would allow everything.
 
 use scorebox_config_keys::{Described, MAX_PARTS};
 use serde_json::{Map, Value};
@@ -15,7 +14,7 @@ use super::{
 
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
-/// What other languages call them.
+/// The names of these types in other languages.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("bool", "boolean"),
     ("dict", "object"),
@@ -30,7 +29,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("tuple", "array"),
     ("undefined", "null"),
 ];
-/// Keywords whose value is a schema; before draft 2020-12, that of `items` may be a list of them.
+/// Keywords whose value is a schema; before draft 2020-12, the value of `items` may be a list of schemas.
 const SCHEMAS: [&str; 12] = [
     "additionalItems",
     "additionalProperties",
@@ -47,16 +46,16 @@ const SCHEMAS: [&str; 12] = [
 ];
 /// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-/// Keywords whose value is an object of schemas, by names of the scorer's own.
+/// Keywords whose value is an object of schemas, under names that the scorer chooses.
 const OBJECTS: [&str; 5] =
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// Refuses a description whose schema has types that there are not, or is put together from more schemas than are
-/// looked at. A script's schema is what checks its configuration, so in it the keywords that are checked must be what
-/// they should be, and the defaults as it says itself.
+/// Refuses a description whose schema has unknown types, or combines more schemas than are compared. A script's schema
+/// checks its configuration, so in it the keywords that are checked must have valid values, and the defaults must match
+/// the schema itself.
 ///
 /// # Errors
-/// `invalid-component`, and of a script `invalid-script`: the first mistake, and where in the schema it is.
+/// `invalid-component`, for a script `invalid-script`: the first mistake, and where in the schema it is.
 pub(super) fn check(info: &ScorerInfo, anatomy: &Anatomy) -> Result<(), ScoreError> {
     let schema = info.config_schema.as_deref();
     let Some(schema) = schema.and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
@@ -122,7 +121,7 @@ impl Looking {
         }
     }
 
-    /// What the keywords are that a configuration is checked with.
+    /// Checks the values of the keywords that a configuration is checked with.
     fn keywords(&self, schema: &Map<String, Value>, place: &Place<'_>) -> Result<(), Mistake> {
         let is_text = |value: &Value| value.is_string();
         for (key, value) in schema {
@@ -155,7 +154,7 @@ impl Looking {
         Ok(())
     }
 
-    /// Refuses what is not right, if the schema is a script's.
+    /// Refuses a wrong value, if the schema is a script's.
     fn must_be(
         &self,
         value: &Value,

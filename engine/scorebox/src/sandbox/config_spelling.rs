@@ -1,5 +1,5 @@
-//! A configuration as the schema of its scorer spells it: what compiled scorers are given, few of which convert
-//! anything themselves. What is wrong with it, `config_check` has said before.
+//! Converts a configuration to the spelling in the schema of its scorer. Compiled scorers get this spelling, because
+//! few of them convert anything themselves. Mistakes in it were reported before, by `config_check`.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use super::{
     scorer_config::ScorerConfig,
 };
 
-/// How deep a configuration is spelled, as it is checked.
+/// How deeply a configuration is converted, which is how deeply it is checked.
 const DEEPEST: usize = 32;
-/// Up to here, each whole number is one number of floating point.
+/// The bound up to which floating point represents each whole number exactly.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The configuration with texts as the numbers and booleans that the schema of `info` wants, `3.0` as `3` where it
-/// wants a whole number, and keys of closed objects in the spelling that it lists. Rust's SDK does nothing else with
-/// such keys, and refuses such texts: so a run that was stored has the same scores.
+/// The configuration with texts as the numbers and booleans that the schema of `info` expects, `3.0` as `3` where it
+/// expects a whole number, and keys of closed objects as it spells them. Rust's SDK treats such keys in the same way,
+/// and refuses such texts; so a stored run keeps its scores.
 pub(super) fn spelled<'c>(config: &'c ScorerConfig, info: &ScorerInfo) -> Cow<'c, ScorerConfig> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let schema = info.config_schema.as_deref().and_then(read);
@@ -61,7 +61,7 @@ fn spell(value: &mut Value, described: &Described<'_>, deepest: usize) {
 fn spell_members(object: &mut Map<String, Value>, described: &Described<'_>, deepest: usize) {
     let is_closed = described.schemas().iter().any(|schema| is_closed(schema));
     for key in object.keys().cloned().collect::<Vec<_>>() {
-        // What is given in both spellings stays, for the scorer to refuse.
+        // A key that is given in both spellings stays, for the scorer to refuse.
         let name = described.renamed(&key).filter(|name| is_closed && !object.contains_key(name));
         let name = name.unwrap_or_else(|| key.clone());
         if let Some(mut value) = object.remove(&key) {
@@ -73,7 +73,7 @@ fn spell_members(object: &mut Map<String, Value>, described: &Described<'_>, dee
     }
 }
 
-/// A number of floating point as the whole number that it is.
+/// A floating-point number as a whole number, if it is one.
 fn whole(value: &Value) -> Option<Value> {
     let number = value.as_f64().filter(|_| value.is_f64())?;
     let is_whole = number.fract() == 0.0 && number.abs() <= MAX_EXACT;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::contract::{Direction, Fields, Scale, Severity};
 
-    /// What a scorer with this schema is given of a configuration.
+    /// The configuration that a scorer with this schema gets.
     fn given(schema: &Value, config: &Value) -> Value {
         let info = ScorerInfo {
             id: "compiled".into(),

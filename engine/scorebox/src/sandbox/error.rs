@@ -1,5 +1,4 @@
-//! Every reason why a score is missing. A kind for programs, a message for people, and what to do
-//! about it.
+//! Every reason why a score is missing: a kind for programs, a message for people, and advice about what to do.
 
 use serde::Serialize;
 
@@ -8,38 +7,38 @@ use crate::{
     component_bytes::DamagedComponent,
 };
 
-/// Why a component could not be loaded, or a case not be scored.
+/// Why a component could not be loaded, or a case could not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Not a component, or not one of this contract.
+    /// Not a component, or not a component of this contract.
     InvalidComponent,
-    /// It imports what the user did not grant.
+    /// It imports something that the user did not grant.
     MissingGrant,
-    /// `configure` refused the configuration.
+    /// The configuration is not valid: a check before, or the scorer's `configure`, refuses it.
     InvalidConfig,
-    /// The scorer is a script that cannot be run: its syntax, what its top level throws, what it exports.
+    /// The scorer is a script that cannot be run, because of its syntax, an exception at its top level, or its exports.
     InvalidScript,
     /// The scorer cannot read the case.
     InvalidInput,
-    /// The scorer says that it failed.
+    /// The scorer reports that it failed.
     Failed,
     /// The scorer crashed.
     Trap,
     /// It used up its fuel.
     OutOfFuel,
-    /// It wanted more memory than it may have.
+    /// It requested more memory than its limit.
     OutOfMemory,
     /// It took too long.
     TimedOut,
     /// Its result is outside the contract: NaN, infinite, off the scale.
     InvalidScore,
-    /// Its result is larger than it may be.
+    /// Its result is larger than the limit.
     OutputTooLarge,
     /// A judge's budget is spent.
     JudgeOverBudget,
-    /// A judge's provider does not take the question.
+    /// A judge's provider refuses the question.
     JudgeRefused,
     /// A judge's provider cannot be reached, or fails.
     JudgeUnavailable,
@@ -47,9 +46,10 @@ pub enum ErrorKind {
     JudgeTimedOut,
     /// The scorer cannot read the judge's answer.
     JudgeUnreadable,
-    /// Only recorded answers are wanted, and the one that it asks for is not recorded.
+    /// Only recorded answers are allowed, and the answer to the scorer's question is not recorded.
     JudgeNotRecorded,
-    /// A judge's provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    /// A judge's provider has asked to wait for so long, without answering anybody, that further questions are of no
+    /// use now.
     JudgeLimited,
     /// The run was stopped before the question was sent.
     JudgeStopped,
@@ -86,7 +86,7 @@ impl ErrorKind {
         ErrorKind::TaskFailed,
     ];
 
-    /// The word that is stored and shown.
+    /// The name that is stored and shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             ErrorKind::InvalidComponent => "invalid-component",
@@ -126,13 +126,13 @@ impl ErrorKind {
         )
     }
 
-    /// The kind with this word; `None` if no kind has it.
+    /// The kind with this name; `None` if no kind has it.
     pub fn from_word(word: &str) -> Option<ErrorKind> {
         ErrorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What to do about an error if only its kind is known, as for a stored one. `None` if no
-    /// limit was reached.
+    /// What to do about an error if only its kind is known, as for a stored error. `None` if the kind alone allows no
+    /// advice.
     pub fn advice(self) -> Option<Advice> {
         match self {
             ErrorKind::OutOfFuel => Some(Advice::Raise(Limit::Fuel)),
@@ -159,13 +159,13 @@ impl std::fmt::Display for ErrorKind {
 #[error("{kind}: {message}")]
 #[non_exhaustive]
 pub struct ScoreError {
-    /// For programs.
+    /// The kind, for programs.
     pub kind: ErrorKind,
     /// What happened, in full sentences; may have several lines (a trap's backtrace).
     pub message: String,
     /// What to do about it.
     pub advice: Option<Advice>,
-    /// The key of the configuration that is wrong, or that what is wrong is in, where that is known before the scorer
+    /// The key of the configuration that is wrong, or that contains the mistake, if that is known before the scorer
     /// runs.
     pub config_key: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! wasmtime's errors in the words of `error`. Decides nothing but the kind and the text.
+//! Converts wasmtime's errors to those of `error`. It decides nothing but the kind and the text.
 
 use std::{char::DecodeUtf16Error, str::Utf8Error};
 
@@ -15,14 +15,14 @@ use super::{
     state::State,
 };
 
-/// Frames of a backtrace that are shown.
+/// The most frames of a backtrace that are shown.
 const FRAMES: usize = 12;
-/// Bytes of a frame's name.
+/// The most bytes of a frame's name.
 const FRAME_BYTES: usize = 400;
-/// Bytes of a crashed scorer's last words.
+/// The most bytes of a crashed scorer's last message.
 const LAST_WORDS_BYTES: usize = 2 << 10;
 
-/// What a failed call means, in the light of what the store has noted.
+/// The error for a failed call, in view of what the store has recorded.
 pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -> ScoreError {
     if error.is::<TimeIsUp>() {
         return timed_out(limits);
@@ -64,7 +64,7 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
     crash(error, trap, state)
 }
 
-/// What it means that a guest's question has no answer.
+/// The error for a guest's question that has no answer.
 pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
     let (kind, advice) = match why {
         NoAnswer::Unreadable(_) => (ErrorKind::JudgeUnreadable, None),
@@ -91,7 +91,8 @@ pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
     ScoreError { advice: advice.or(kind.advice()), ..ScoreError::new(kind, message) }
 }
 
-/// A function whose type is not the contract's: found when an instance is made, before any of it runs.
+/// The error for a function whose type does not match the contract: found when an instance is made, before any of it
+/// runs.
 pub(super) fn mismatch(error: &wasmtime::Error) -> ScoreError {
     let cause = error.root_cause();
     let message = format!("the component does not fit the contract: {cause}");
@@ -99,21 +100,21 @@ pub(super) fn mismatch(error: &wasmtime::Error) -> ScoreError {
         .with(Advice::Build(Build::AgainstContract))
 }
 
-/// A time-out, in the words of the limits.
+/// The error of a time-out, with the limit.
 pub(super) fn timed_out(limits: &Limits) -> ScoreError {
     let most = limits.timeout.as_millis();
     let message = format!("no answer within {most} ms; the scorer was stopped");
     ScoreError::new(ErrorKind::TimedOut, message).with(Advice::Raise(Limit::Timeout))
 }
 
-/// A part of a result beyond its limit; `raise` is its name, if it can be raised.
+/// The error of a part of a result that exceeds its limit; `raise` names the limit, if it can be raised.
 pub(super) fn too_large(what: &str, size: usize, limit: usize, raise: Option<Limit>) -> ScoreError {
     let message = format!("{what} has {size} bytes; the limit is {limit}");
     ScoreError::new(ErrorKind::OutputTooLarge, message)
         .with(Advice::Shorten(raise.into_iter().collect()))
 }
 
-/// The error of another export than `score`.
+/// The error of an export other than `score`.
 pub(super) fn during(export: &str, mut error: ScoreError) -> ScoreError {
     error.message = format!("in `{export}`: {}", error.message);
     error
@@ -130,7 +131,7 @@ fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreEr
     }
 }
 
-/// wasmtime's own words.
+/// wasmtime's own message.
 fn cause(error: &wasmtime::Error, trap: Option<&Trap>) -> String {
     match trap {
         Some(trap) => trap.to_string(),
@@ -138,7 +139,7 @@ fn cause(error: &wasmtime::Error, trap: Option<&Trap>) -> String {
     }
 }
 
-/// Last words, cause and backtrace.
+/// The last message, the cause and the backtrace.
 fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> String {
     let cause = cause(error, trap);
     let cause = match breaks_the_contract(error, trap) {
@@ -161,12 +162,12 @@ fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> 
     report
 }
 
-/// Whether an error is of this type, or is caused by one that is.
+/// Whether an error has this type, or was caused by one that has.
 fn is<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) -> bool {
     error.is::<E>() || error.root_cause().is::<E>()
 }
 
-/// Whether a guest handed over a value that breaks the component model's rules, or an offset outside its memory.
+/// Whether a guest returned a value that breaks the component model's rules, or an offset outside its memory.
 fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
     match trap {
         Some(trap) => [Trap::CannotLeaveComponent, Trap::InvalidDiscriminant].contains(trap),
@@ -178,7 +179,7 @@ fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
     }
 }
 
-/// The bounds of host resources that no limit raises.
+/// The bound of a host resource that the guest reached, if no limit raises it.
 fn fixed_bound(error: &wasmtime::Error) -> Option<Bound> {
     let cause = error.root_cause();
     let text = cause.to_string();

@@ -1,5 +1,5 @@
-//! Makes the state that `configure` left the image that every score starts from: a data module if code is
-//! compiled apart from state, else a new component. Knows nothing of files or caches.
+//! Turns the state that `configure` left into the image that every score starts from: a data module if code is compiled
+//! separately from state, otherwise a new component. It knows nothing of files or caches.
 
 use tokio::sync::{AcquireError, SemaphorePermit};
 use wasmtime::{
@@ -21,32 +21,32 @@ use super::{
     state::State,
 };
 
-/// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which can be made
+/// The most bytes of memory that are frozen. wizer keeps a list of all ranges that are not zero, and that list can be
 /// twelve times as large as the memory.
 const MAX_BYTES: u64 = 32 << 20;
-/// Bytes of memory that are few enough to be frozen beside others.
+/// Memory of up to this many bytes can be frozen at the same time as others.
 const FEW_BYTES: u64 = 4 << 20;
-/// Bytes of a page of memory.
+/// The size of a page of memory, in bytes.
 const PAGE_BYTES: u64 = 64 << 10;
 
 /// The result of an attempt to freeze, or of a step of it.
 pub(super) enum Frozen<Image> {
-    /// Instances begin where `configure` ended.
+    /// Instances start where `configure` ended.
     Image(Image),
-    /// It cannot be frozen, and why; `configure` must run in every sandbox.
+    /// The state cannot be frozen, for this reason; `configure` must run in every sandbox.
     Impossible(String),
 }
 
-/// A guest that took its configuration, and whose limits are lifted so that it can be read.
+/// A configured guest, whose limits are lifted so that its state can be read.
 struct Configured<'a> {
     guest: Guest<'a>,
     instance: Instance,
-    /// Held until it is frozen, which takes memory.
+    /// Held until the state is frozen, because that takes memory.
     turn: Result<SemaphorePermit<'a>, AcquireError>,
 }
 
-/// Calls `configure`, and waits until what it left may be frozen: `turns` says how many of the [`FREEZINGS`] that
-/// takes, from the bytes of memory in use.
+/// Calls `configure`, and waits until the state that it left may be frozen: `turns` returns how many of the
+/// [`FREEZINGS`] that takes for this many bytes of memory in use.
 ///
 /// # Errors
 /// If `configure` refuses the configuration or exceeds a limit.
@@ -73,7 +73,7 @@ async fn configure<'a>(
     Ok(Frozen::Image(Configured { guest, instance, turn }))
 }
 
-/// Calls `configure` once on code that is compiled already, and makes a data module of what it leaves.
+/// Calls `configure` once on code that is compiled already, and makes a data module from the state that it leaves.
 ///
 /// # Errors
 /// If `configure` refuses the configuration or exceeds a limit.
@@ -99,8 +99,8 @@ pub(super) async fn freeze_state(
     drop(configured.guest);
     let (engine, shape) = (shared.engine.clone(), code.shape.clone());
     let compiled = on_a_deep_stack(move || data_module(&engine, &shape, &contents)).await;
-    // Whatever `configure` leaves compiles. An error, because without the image a score would cost other fuel,
-    // and a machine that is out of memory or threads must not decide that.
+    // Any state that `configure` leaves compiles. Failing is an error, because without the image a score would use
+    // different fuel, and whether this machine is out of memory or threads must not decide that.
     let compiled = compiled.unwrap_or_else(|undone| {
         Err(match undone {
             Undone::Panicked => "the thread for it ended".to_owned(),
@@ -112,14 +112,14 @@ pub(super) async fn freeze_state(
     })
 }
 
-/// Compiles only what this program wrote itself: functions that at most call through a table, and no code of
-/// the scorer.
+/// Compiles only what this program generates: functions that at most call through a table, and none of the scorer's
+/// code.
 fn data_module(engine: &Engine, shape: &Shape, contents: &Contents) -> Result<Module, String> {
     let bytes = shape.data(contents).map_err(|error| error.to_string())?;
     Module::from_binary(engine, &bytes).map_err(|error| format!("{error:#}"))
 }
 
-/// Reads memory and globals through the accessors of the shell.
+/// Reads memory and globals through the shell's accessors.
 async fn contents_of(
     store: &mut Store<State>,
     instance: Instance,
@@ -158,7 +158,7 @@ async fn contents_of(
     Ok(Contents { memory, globals })
 }
 
-/// Calls an accessor of the shell.
+/// Calls one of the shell's accessors.
 async fn read<Answer, Value>(
     store: &mut Store<State>,
     instance: Instance,
@@ -172,7 +172,7 @@ where
     Ok(value(store, answer))
 }
 
-/// Calls `configure` once in the whole component and freezes what it leaves.
+/// Calls `configure` once in the whole component and freezes the state that it leaves.
 ///
 /// # Errors
 /// If `configure` refuses the configuration, or it or compiling exceeds a limit.
@@ -192,7 +192,7 @@ pub(super) async fn freeze_whole(
     let code = sandbox.whole_code(instrumented, budget).await;
     let instrumented = match code {
         Ok(instrumented) => instrumented,
-        // Without the image a score would cost other fuel: this machine must not decide that.
+        // Without the image a score would use different fuel, and this machine must not decide that.
         Err(CompileError::OfTheMachine(error)) => return Err(error),
         Err(CompileError::OfTheComponent(error)) => return Ok(Frozen::Impossible(error.message)),
     };
@@ -217,9 +217,9 @@ fn too_much(bytes: u64) -> String {
     format!("`configure` leaves {bytes} bytes of memory; at most {MAX_BYTES} are frozen")
 }
 
-/// From here on, only accessors run, and what they return is bounded already.
+/// From here on, only accessors run, and their results are bounded already.
 fn lift_limits(store: &mut Store<State>) {
-    // Fuel is on in every engine of ours.
+    // Fuel is enabled in every engine that this program makes.
     let _ = store.set_fuel(u64::MAX);
     store.set_hostcall_fuel(usize::MAX);
     store.epoch_deadline_callback(|_| Ok(wasmtime::UpdateDeadline::Yield(1)));

@@ -1,4 +1,4 @@
-//! What a component may import, and the check of its imports. Links nothing.
+//! What a component may import, and the check of its imports. It links nothing.
 
 use std::{fmt, str::FromStr};
 
@@ -7,14 +7,14 @@ pub use crate::grant::Grant;
 
 use super::{ErrorKind, ScoreError};
 
-/// All that is known about a grant.
+/// All properties of a grant.
 struct Row {
     grant: Grant,
-    /// For suites, the command line and the database.
+    /// Its name in suites, on the command line and in the database.
     word: &'static str,
-    /// The imports that need it: an interface's name without its version, or a package's with its `/`.
+    /// The imports that need it: an interface's name without its version, or a package's with `/` at the end.
     imports: &'static [&'static str],
-    /// What it gives, as a scorer's author would call it.
+    /// What it gives, as a scorer's author would name it.
     gives: &'static str,
 }
 
@@ -40,11 +40,11 @@ const TABLE: [Row; 3] = [
     },
 ];
 
-/// What every scorer may import: part of the contract, or harmless because it is made of the case.
+/// What every scorer may import: part of the contract, or harmless because it is derived from the case.
 const FREE: [&str; 5] =
     ["scorebox:scorer/types", "scorebox:scorer/log", "wasi:io/", "wasi:clocks/", "wasi:random/"];
 
-/// Whether `import`, with a version or without, is one of `names`.
+/// Whether `import`, with or without a version, matches one of `names`.
 fn is_one_of(import: &str, names: &[&str]) -> bool {
     let name = import.split_once('@').map_or(import, |(name, _)| name);
     names.iter().any(|known| name == *known || (known.ends_with('/') && name.starts_with(known)))
@@ -67,17 +67,17 @@ impl Grant {
         &TABLE[self as usize]
     }
 
-    /// The word for suites and the command line.
+    /// Its name in suites and on the command line.
     pub const fn as_str(self) -> &'static str {
         self.row().word
     }
 
-    /// What it gives, as a scorer's author would call it.
+    /// What it gives, as a scorer's author would name it.
     pub const fn gives(self) -> &'static str {
         self.row().gives
     }
 
-    /// The grant that is needed to import something; `None` if none is needed, or none is enough.
+    /// The grant that an import needs; `None` if it needs none, or no grant allows it.
     fn needed_for(import: &str) -> Option<Grant> {
         Grant::ALL.into_iter().find(|grant| is_one_of(import, grant.row().imports))
     }
@@ -89,7 +89,7 @@ impl fmt::Display for Grant {
     }
 }
 
-/// No grant has that name.
+/// No grant has this name.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no grant `{0}`; the grants are: {names}", names = Grant::ALL.map(Grant::as_str).join(", "))]
 pub struct UnknownGrant(String);
@@ -105,12 +105,12 @@ impl FromStr for Grant {
     }
 }
 
-/// A set of grants; empty unless the user says otherwise.
+/// A set of grants; empty by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grants(u32);
 
 impl Grants {
-    /// Nothing.
+    /// No grants.
     pub const NONE: Grants = Grants(0);
 
     /// This set with `grant` in it.

@@ -1,6 +1,6 @@
-//! One guarded call of a guest: a place for it, a store with all limits set, its clock, what it printed, what
-//! it cost, and what a failure means. The same for every export; what is asked stands in `load`, `score` and
-//! `summarize`.
+//! One guarded call of a guest: its share of the budget, a store with all limits set, its clock, what it printed, what
+//! it cost, and what a failure means. This is the same for every export; the calls themselves are in `load`, `score`
+//! and `summarize`.
 
 use std::{
     mem,
@@ -25,49 +25,49 @@ use super::{
     wasi::Seed,
 };
 
-/// Ticks of the clock within which a guest answers that need not yield: the first of them may come at once.
+/// A guest that answers within this many ticks of the clock need not yield: the first tick may come at once.
 pub(super) const BRIEF_TICKS: u32 = 2;
-/// How long these take at most, if the machine has time for all threads.
+/// The longest time that these ticks take, if the machine has time for all threads.
 pub(super) const BRIEF_TIME: Duration = TICK.saturating_mul(BRIEF_TICKS);
 
-/// What a guest is asked.
+/// A call of a guest.
 pub(super) trait GuestCall {
-    /// What it answers, unchecked.
+    /// The guest's answer, unchecked.
     type Answer;
 
     /// The export that errors name; `None` if the errors are those of a score.
     const EXPORT: Option<&'static str>;
 
-    /// Makes an instance and asks it.
+    /// Makes an instance and calls it.
     fn ask(
         self,
         store: &mut Store<State>,
     ) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
 }
 
-/// A guest in its sandbox, with its place in the budget. It is gone with this value.
+/// A guest in its sandbox, with its share of the budget. Both end with this value.
 pub(super) struct Guest<'a> {
     store: Store<State>,
     limits: &'a Limits,
     started: Instant,
     timed_out: bool,
-    // The last field: the place is given back when the memory is.
+    // The last field: the share is returned only after the memory is.
     _admitted: Admitted<'a>,
 }
 
 /// What a guest used, and what it logged.
 pub(super) struct Cost {
-    /// `None` if the time-out ended it: wasmtime does not count on the way out.
+    /// `None` if the time-out ended the call: then wasmtime does not count the fuel.
     pub(super) fuel: Option<u64>,
     pub(super) memory_bytes: u64,
     pub(super) duration: Duration,
     pub(super) log: Vec<LogLine>,
-    /// What it had of the outside.
+    /// Its share of the capabilities.
     pub(super) granted: Granted,
 }
 
 impl Cost {
-    /// That of a guest that `started` then; takes its log and what it had of the outside.
+    /// The cost of a guest that was started at `started`; takes its log and its share of the capabilities.
     pub(super) fn of(store: &mut Store<State>, limits: &Limits, started: Instant) -> Cost {
         let left = store.get_fuel().ok();
         let state = store.data_mut();
@@ -81,21 +81,22 @@ impl Cost {
     }
 }
 
-/// Gives the guest of `store` its fuel, and so many ticks until it yields or traps.
+/// Sets the guest's fuel, and the number of ticks until it yields or traps.
 pub(super) fn bound(store: &mut Store<State>, limits: &Limits, ticks: u32) {
-    // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
+    // Fuel is enabled in every engine that this program makes, so this cannot fail; if it were off, the score would
+    // trap.
     let _ = store.set_fuel(limits.fuel);
     store.set_epoch_deadline(ticks.into());
 }
 
 impl<'a> Guest<'a> {
-    /// Waits for a place; nothing runs yet.
+    /// Waits for a share of the budget; nothing runs yet.
     pub(super) async fn admit(shared: &'a Shared, limits: &'a Limits) -> Guest<'a> {
         let clock = Clock::start(limits.timeout);
         Guest::admit_with(shared, limits, (Seed::OF_LOADING, clock), Granted::default()).await
     }
 
-    /// The same, for a case, with a clock that stands until it has its place.
+    /// The same, for a case, with a clock that is stopped until the guest has its share.
     pub(super) async fn admit_with(
         shared: &'a Shared,
         limits: &'a Limits,
@@ -110,17 +111,17 @@ impl<'a> Guest<'a> {
         store.set_max_component_handles(COMPONENT_HANDLES);
         store.epoch_deadline_callback(|context| {
             context.data().clock.check()?;
-            // Others get their turn, and a time-out on this thread its chance to be seen.
+            // This gives other tasks their turn, and lets a time-out on this thread be noticed.
             Ok(UpdateDeadline::Yield(1))
         });
         let started = Instant::now();
         Guest { started, store, limits, timed_out: false, _admitted: admitted }
     }
 
-    /// Asks the guest, within its limits; `check` looks at what came over the wall.
+    /// Calls the guest, within its limits; `check` checks what it returned.
     ///
     /// # Errors
-    /// What the guest ran into, what it says, or what is wrong with its answer.
+    /// The failure of the guest, the error that it returned, or what is wrong with its answer.
     pub(super) async fn ask<C: GuestCall, T>(
         &mut self,
         call: C,
@@ -155,19 +156,19 @@ impl<'a> Guest<'a> {
         })
     }
 
-    /// What it used.
+    /// What the guest used.
     pub(super) fn cost(mut self) -> Cost {
         let cost = Cost::of(&mut self.store, self.limits, self.started);
         Cost { fuel: cost.fuel.filter(|_| !self.timed_out), ..cost }
     }
 
-    /// The store, for the one who freezes what the guest left in it.
+    /// The store, for freezing what the guest left in it.
     pub(super) fn store(&mut self) -> &mut Store<State> {
         &mut self.store
     }
 }
 
-/// What a scorer says is wrong, within its limits.
+/// The scorer's own error, cut to its limits.
 pub(super) fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
     let (kind, message) = match error {
         ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
@@ -176,7 +177,7 @@ pub(super) fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
     ScoreError::new(kind, super::cut(&message, limits.reason_bytes))
 }
 
-/// What the scorer says about itself.
+/// Calls `describe`: what the scorer reports about itself.
 pub(super) struct Describe<'a>(pub(super) &'a Image);
 
 impl GuestCall for Describe<'_> {
@@ -190,7 +191,7 @@ impl GuestCall for Describe<'_> {
     }
 }
 
-/// Takes its configuration, and is left as it is then.
+/// Calls `configure`, and leaves the guest in the resulting state.
 pub(super) struct Configure<'a> {
     pub(super) image: &'a Image,
     pub(super) config: &'a str,
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// A guest that refuses its configuration when it is to say something of a run.
+    /// A guest that refuses its configuration when it should summarize a run.
     struct Refuses;
 
     impl GuestCall for Refuses {

@@ -1,5 +1,5 @@
-//! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the admission, the clock's ticks
-//! and the cache. Loads and scores nothing itself.
+//! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the admission, the clock's ticks and the cache.
+//! It loads and scores nothing itself.
 
 use std::{fmt, process, sync::Arc, thread, time::Duration};
 
@@ -26,30 +26,29 @@ use super::{
     state::State,
 };
 
-/// The version of wasmtime that is linked in; fuel is only comparable within one.
+/// The version of wasmtime that is linked in; fuel is comparable only within one version.
 pub const WASMTIME_VERSION: &str = wasmtime_environ::VERSION;
 
 /// How often a running guest checks the clock.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
-/// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
+/// How many components are compiled at the same time: each uses all cores by itself, and memory up to its limit.
 const COMPILATIONS: usize = 2;
 
-/// Memories that are frozen at once, as long as they are small; one that is not is frozen alone.
+/// How many small memories are frozen at the same time; a large one is frozen alone.
 pub(super) const FREEZINGS: u32 = 4;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SandboxOptions {
-    /// Sandboxes that may exist at once, 1 to 4096. The pool has room for so many, and one more
-    /// score waits until one is free. With a slot for each scorer and worker, a scorer's memory
-    /// image stays where it is between two scores.
+    /// How many sandboxes may exist at once, 1 to 4096. The pool has room for as many; any further score waits until
+    /// one is free. With a slot for each scorer and worker, a scorer's memory image stays mapped between two scores.
     pub slots: u32,
-    /// Bytes of memory of all sandboxes together. A score takes its whole limit from it before it
-    /// begins, and waits until that is free.
+    /// The memory of all sandboxes together, in bytes. A score takes its whole limit from this budget before it begins,
+    /// and waits until that much is free.
     pub memory_budget_bytes: u64,
-    /// Where compiled code is kept; `None`: nowhere.
+    /// Where compiled code is kept; `None` for nowhere.
     pub cache: Option<CacheOptions>,
     /// Where components are compiled.
     pub compiler: Compiler,
@@ -57,24 +56,23 @@ pub struct SandboxOptions {
     pub compile_limits: CompileLimits,
     /// What scorers with a grant can see of the outside.
     pub capabilities: Capabilities,
-    /// Whether a component's code is compiled once for all of its configurations, if it can be taken apart
-    /// from its memory. Without it every configuration costs compiling; scores are the same, and so is what
-    /// they cost, which a test shows.
+    /// Whether a component's code is compiled once for all of its configurations, if it can be separated from its
+    /// memory. Without this option, every configuration must be compiled; scores and their costs are the same, which a
+    /// test shows.
     pub code_apart: bool,
-    /// Whether an instance may score case after case, set back in between to what it was before anything ran in it:
-    /// every byte of its memory and every global. That is done only where nothing else can change. Without it, each
-    /// score makes an instance of its own, which takes more time; scores are the same, and so is what they cost, which
-    /// a test shows.
+    /// Whether an instance may score case after case, reset in between to its state before anything ran in it: every
+    /// byte of its memory and every global. This is done only where nothing else can change. Without this option, each
+    /// score makes a separate instance, which takes more time; scores and their costs are the same, which a test shows.
     pub instances_kept: bool,
-    /// Whether what a guest must not do is noticed by signals of the processor, whose handlers this process then has.
-    /// Without them, code checks each access to memory itself, which makes scorers that work on long texts slower (by a
-    /// tenth to a quarter); scores and fuel are the same, which a test shows. A host that installs handlers for the
-    /// same signals later, as interpreters do (Python's `faulthandler`), would be ended by the first trap: it turns
-    /// this off.
+    /// Whether a guest's invalid accesses are detected through processor signals, for which this process then has
+    /// handlers. Without them, the code itself checks each access to memory, which makes scorers that work on long
+    /// texts slower (by a tenth to a quarter); scores and fuel are the same, which a test shows. A host that later
+    /// installs handlers for the same signals, as interpreters do (Python's `faulthandler`), must disable this option,
+    /// because the first trap would end the process.
     pub signals_based_traps: bool,
 }
 
-/// The memory of all sandboxes together, unless the user says otherwise: 4 GiB.
+/// The default for the memory of all sandboxes together: 4 GiB.
 pub const DEFAULT_MEMORY_BUDGET_BYTES: u64 = 4 << 30;
 
 impl Default for SandboxOptions {
@@ -165,13 +163,13 @@ pub struct Sandbox(Arc<Shared>);
 
 pub(super) struct Shared {
     pub(super) engine: Engine,
-    /// Refuses what a pool would, if there is no pool.
+    /// If there is no pool, refuses what a pool would refuse.
     checking: Option<Engine>,
     pub(super) linker: Linker<State>,
-    /// What code may import that is called without its component.
+    /// What code that is called without its component may import.
     pub(super) core_linker: wasmtime::Linker<State>,
     pub(super) admission: Admission,
-    /// For instances that are kept for the next case; `None` if none are.
+    /// Room for instances that are kept for the next case; `None` if none are kept.
     pub(super) room: Option<Room>,
     pub(super) cache: Option<Cache>,
     pub(super) capabilities: Capabilities,
@@ -179,12 +177,12 @@ pub(super) struct Shared {
     compile_limits: CompileLimits,
     compiling: Semaphore,
     traps: Traps,
-    /// The process that has the threads which score and count the time.
+    /// The process whose threads score and count the time.
     process: u32,
     pub(super) kept: KeptCodes,
-    /// Held while a memory is frozen, which takes many times its size.
+    /// Held while a memory is frozen, because that takes many times its size.
     pub(super) freezing: Semaphore,
-    /// How code is compiled that can be compiled apart from its state.
+    /// How code that can be separated from its state is compiled.
     pub(super) way: Way,
     allocation: Allocation,
     warnings: Vec<String>,
@@ -207,11 +205,11 @@ impl Sandbox {
     /// The most slots that one sandbox can have.
     pub const MAX_SLOTS: u32 = 4096;
 
-    /// Sets up wasmtime. Takes a pool if there is address space for one.
+    /// Sets up wasmtime. Uses a pool if there is address space for one.
     ///
     /// # Errors
-    /// If wasmtime does not run on this machine at all, or the program is to compile in a separate process
-    /// and does not begin as it must ([`compile_if_asked`](super::compile_if_asked)).
+    /// If wasmtime does not run on this machine at all, or if the program should compile in a separate process but its
+    /// `main` does not begin as required ([`compile_if_asked`](super::compile_if_asked)).
     pub fn new(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         let sandbox = Sandbox::without_ticks(options)?;
         let engine = sandbox.shared().engine.weak();
@@ -219,20 +217,20 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// One whose clock stands: no running guest looks at its time, whatever else the machine has to do.
+    /// A sandbox whose clock does not tick: no running guest checks its time, however busy the machine is.
     pub(super) fn without_ticks(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         options.compiler.command()?;
         let slots = options.slots.clamp(1, Sandbox::MAX_SLOTS);
         let traps = if options.signals_based_traps { Traps::Signals } else { Traps::Checks };
-        // What is compiled here, if a separate process compiles, are small modules of data. The threads that would
-        // share the work outlive it, and a process that is forked later would wait for them.
+        // If a separate process compiles, only small data modules are compiled here. The threads that would share the
+        // work outlive it, and a process that is forked later would wait for them.
         let compiles_here = matches!(options.compiler, Compiler::InProcess);
         let engine_of =
             |mut config: Config| Engine::new(config.parallel_compilation(compiles_here));
         let kept = if options.instances_kept { settings::kept_instances(slots) } else { 0 };
         let pooling = |kept| engine_of(settings::pooling(slots, kept, traps));
         let of_pool = |kept| move |engine| (engine, kept);
-        // Where there is less address space, none are kept.
+        // If there is less address space, no instances are kept.
         let pool = pooling(kept).map(of_pool(kept)).or_else(|_| pooling(0).map(of_pool(0)));
         let (engine, checking, allocation, kept) = match pool {
             Ok((engine, kept)) => (engine, None, Allocation::Pooling, kept),
@@ -277,13 +275,13 @@ impl Sandbox {
         &self.0.allocation
     }
 
-    /// Whether instances may be kept for the next case here: the [option](SandboxOptions::instances_kept) is on, there
-    /// is a pool, and the system knows what a score wrote (Linux 6.7 and later).
+    /// Whether instances may be kept for the next case here: the [option](SandboxOptions::instances_kept) is enabled,
+    /// there is a pool, and the system can report what a score wrote (Linux 6.7 and later).
     pub fn keeps_instances(&self) -> bool {
         self.0.room.is_some()
     }
 
-    /// What does not work although scoring does: one sentence each.
+    /// What does not work although scoring does, in one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
     }
@@ -303,7 +301,7 @@ impl Sandbox {
     }
 
     /// Refuses to work in a process that was forked from the one that made the sandbox: threads are not forked, so no
-    /// time-out would hold there, and what waits for another thread would wait for ever.
+    /// time-out would apply there, and waiting for another thread would never end.
     pub(super) fn must_be_of_this_process(&self) -> Result<(), ScoreError> {
         if self.0.process == process::id() {
             return Ok(());
@@ -335,7 +333,7 @@ impl Sandbox {
         CompileBudget::new(&self.shared().compile_limits)
     }
 
-    /// Compiles a component, off the threads that score; with `beside`, no more than what is not there already. Waiting
+    /// Compiles a component, off the threads that score; with `beside`, only what that does not have already. Waiting
     /// for a turn does not count.
     pub(super) async fn compile(
         &self,
@@ -350,7 +348,7 @@ impl Sandbox {
         // The semaphore is never closed.
         let _turn = compiling.acquire().await;
         if let Some(checking) = checking {
-            // What a component may have does not depend on the machine. Only a pool looks at all of it, and only at
+            // What a component may contain does not depend on the machine. Only a pool checks all of it, and only in
             // code that was compiled for it.
             let pooling = (&Allocation::Pooling, *traps);
             let whole = (bytes, Way::Whole, None);

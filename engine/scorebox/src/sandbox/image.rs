@@ -1,5 +1,5 @@
-//! [`Image`]: a component that is linked and where its exports are, its fresh instances, and why one of them has no
-//! answer. What stands around a call (limits, time, cost) is in `guest_call`.
+//! [`Image`]: a linked component with its exports, its fresh instances, and why one of them has no answer. Limits, time
+//! and cost of a call are in `guest_call`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::contract::{
 
 use super::{core_call::CoreCall, state::State};
 
-/// A component that is linked, and where its exports are.
+/// A linked component, and its exports.
 #[derive(Clone)]
 pub(super) struct Image {
     pre: InstancePre<State>,
@@ -39,22 +39,22 @@ impl Image {
         Ok(Image { pre, exports, score, core: None })
     }
 
-    /// The same, whose `score` can be called without the component as well.
+    /// The same, with a `score` that can also be called without the component.
     pub(super) fn with_core(self, core: Option<CoreCall>) -> Image {
         Image { core: core.map(Arc::new), ..self }
     }
 
-    /// `score` without the component around it, where that is possible.
+    /// `score` without the component around it, if that is possible.
     pub(super) fn core(&self) -> Option<&CoreCall> {
         self.core.as_deref()
     }
 
-    /// What it was linked from.
+    /// The component that it was linked from.
     pub(super) fn component(&self) -> &Component {
         self.pre.component()
     }
 
-    /// What a fresh instance says about one case; if there is a configuration, one that took it.
+    /// Scores one case in a fresh instance, which is configured first if there is a configuration.
     pub(super) async fn score(
         &self,
         store: &mut Store<State>,
@@ -63,8 +63,8 @@ impl Image {
     ) -> Result<wire::ScoreResult, Fault> {
         let instance = match config {
             Some(_) => self.start(store, config).await?.0,
-            // The types of all exports were checked when the scorer described itself; only that of the one that is
-            // called is checked for each score.
+            // The types of all exports were checked when the scorer described itself; each score checks only the type
+            // of the export that it calls.
             None => self.pre.instantiate_async(&mut *store).await?,
         };
         let score: ScoreExport<'_> =
@@ -73,7 +73,7 @@ impl Image {
         answer.map_err(|error| Fault::Scorer(error.into()))
     }
 
-    /// A fresh instance; if there is a configuration, one that took it.
+    /// Makes a fresh instance, and configures it if there is a configuration.
     pub(super) async fn start(
         &self,
         store: &mut Store<State>,
@@ -91,9 +91,9 @@ impl Image {
 
 /// Why a call has no answer.
 pub(super) enum Fault {
-    /// It broke off: a trap, a limit, a value that breaks the contract.
+    /// The call was interrupted by a trap, a limit, or a value that breaks the contract.
     Wasm(wasmtime::Error),
-    /// An export is of another type than the contract says; nothing of it ran.
+    /// An export does not have the contract's type; none of it ran.
     Mismatch(wasmtime::Error),
     /// `configure` refused the configuration.
     Refused(String),

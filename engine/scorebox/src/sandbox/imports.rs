@@ -1,5 +1,5 @@
-//! What a guest can call: the host's side of the contract's imports and of WASI, over what stands behind its instance.
-//! What is there to be called is decided elsewhere: in `capabilities` once, in `grants` for each component.
+//! What a guest can call: the host's side of the contract's imports and of WASI, based on the state of its instance.
+//! What may be called is decided elsewhere: in `capabilities` once, in `grants` for each component.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::{
 
 use super::{asking::NoAnswer, cut, state::State, wasi::MonotonicClock};
 
-/// Bytes of a path that is shown.
+/// The most bytes of a path that are shown.
 const SHOWN_PATH_BYTES: usize = 200;
 
-/// Links all that any component may import: the contract, and WASI 0.2, behind which nothing is.
+/// Links everything that any component may import: the contract, and WASI 0.2, which reaches nothing outside.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-    // WASI's own waits for the machine's clock.
+    // WASI's own implementation waits for the machine's clock.
     linker.allow_shadowing(true);
     monotonic_clock::add_to_linker::<State, MonotonicClock<'static>>(&mut linker, monotonic)?;
     linker.allow_shadowing(false);

@@ -1,4 +1,4 @@
-//! Whether text from a guest is JSON that every reader after can read. Keeps nothing of it.
+//! Whether text from a guest is JSON that every later reader can read. It keeps nothing of the text.
 
 use std::fmt;
 
@@ -7,8 +7,7 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-/// Accepts one document: nested at most 127 deep, numbers that a double holds, strings that are
-/// Unicode.
+/// Accepts one document: nested at most 127 deep, with numbers that fit a double, and strings that are Unicode.
 ///
 /// # Errors
 /// What is wrong, with line and column.
@@ -16,8 +15,8 @@ pub(super) fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<Checked>(text).map(drop)
 }
 
-/// Any value. Unlike `serde::de::IgnoredAny`, which skips, it has everything parsed, so that
-/// serde_json's own bound on nesting holds.
+/// Any value. Unlike `serde::de::IgnoredAny`, which skips values, it makes serde_json parse all of them, so that
+/// serde_json's own bound on nesting applies.
 struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {

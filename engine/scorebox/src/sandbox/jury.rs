@@ -1,4 +1,5 @@
-//! What several jurors say about one case, as one score. Asks nobody; the formulas are `judge::jury`'s.
+//! Combines the answers of several jurors to one case into one score. It asks nobody; the formulas are in
+//! `judge::jury`.
 
 use serde_json::{Value, json};
 
@@ -9,27 +10,27 @@ use crate::{
 
 use super::{ErrorKind, Limits, ScoreError, cut};
 
-/// Bytes of a juror's reason, where all that the jurors say is too much.
+/// The most bytes of a juror's reason, if all that the jurors say is too long.
 const SHORT_REASON_BYTES: usize = 200;
 
-/// What one juror says.
+/// One juror's answer.
 pub(super) struct Vote {
     pub(super) seat: Seat,
     pub(super) result: Result<ScoreResult, ScoreError>,
 }
 
-/// The votes by what they say.
+/// The votes by kind of answer.
 struct Counted<'v> {
     scored: Vec<(f64, &'v ScoreResult)>,
     not_applicable: Vec<&'v ScoreResult>,
     failed: Vec<&'v ScoreError>,
 }
 
-/// The jurors' scores as one, with a `meta` that says who gave which.
+/// The jurors' scores as one, with a `meta` that lists who gave which score.
 ///
 /// # Errors
-/// A budget is spent, or the run is stopped; or too few jurors have a score, and as few say that the case is not for
-/// the scorer.
+/// A budget is spent, or the run is stopped; or too few jurors have a score, and too few report that the scorer does
+/// not apply to the case.
 pub(super) fn combined(
     jury: &Jury,
     votes: Vec<Vote>,
@@ -80,7 +81,7 @@ impl<'v> Counted<'v> {
         counted
     }
 
-    /// What the juror says whose score is closest to `combined`; the first of several.
+    /// The result of the juror whose score is closest to `combined`; the first of several.
     fn closest_to(&self, combined: f64) -> Option<&'v ScoreResult> {
         let distance = |(score, _): &&(f64, &ScoreResult)| (score - combined).abs();
         let closest =
@@ -89,7 +90,7 @@ impl<'v> Counted<'v> {
     }
 }
 
-/// The first juror's trouble, and how many have none.
+/// The error without a quorum: the first juror's error, and how many jurors have a score.
 fn no_quorum(jury: &Jury, counted: &Counted<'_>, limits: &Limits) -> ScoreError {
     let Counted { scored, not_applicable, failed } = counted;
     let mut message = format!(
@@ -108,7 +109,7 @@ fn no_quorum(jury: &Jury, counted: &Counted<'_>, limits: &Limits) -> ScoreError 
     ScoreError { message: cut(&message, limits.reason_bytes), ..(*first).clone() }
 }
 
-/// The label that all of the agreeing results have.
+/// The label that all agreeing results share.
 fn label<'v>(
     results: impl Iterator<Item = &'v ScoreResult>,
     agreeing: impl Fn(&ScoreResult) -> bool,
@@ -118,7 +119,7 @@ fn label<'v>(
     labels.all(|label| label == first).then(|| first.clone()).flatten()
 }
 
-/// Assertions by name, each combined from the jurors who make it.
+/// Assertions by name, each combined from the jurors that have it.
 fn assertions(jury: &Jury, counted: &Counted<'_>) -> Vec<Assertion> {
     let all = || counted.scored.iter().flat_map(|(_, result)| &result.assertions);
     let mut combined: Vec<Assertion> = Vec::new();
@@ -134,8 +135,8 @@ fn assertions(jury: &Jury, counted: &Counted<'_>) -> Vec<Assertion> {
     combined
 }
 
-/// Who gave which score, how far they are apart, and how many agree. What the jurors' own `meta` say is left out if
-/// all of it is too much, and then their reasons are shortened.
+/// Who gave which score, how far the scores are apart, and how many agree. If it is too long, it omits the jurors' own
+/// `meta` and shortens their reasons.
 fn meta(jury: &Jury, votes: &[Vote], scores: &[f64], limits: &Limits) -> String {
     let document = |has_meta: bool, reason_bytes: usize| {
         let votes: Vec<Value> =
@@ -182,14 +183,14 @@ impl Vote {
                 let meta = meta.and_then(|meta| if has_meta { Some(meta) } else { counted(&meta) });
                 say("meta", meta);
             }
-            // One word for all kinds of no answer: what is recorded later gives the same bytes.
+            // One name for all kinds of no answer, so that an answer that is recorded later gives the same bytes.
             Err(error) => say("error", Some(word(error.kind).into())),
         }
         vote
     }
 }
 
-/// What is left of a juror's `meta` that is left out: that its answer cannot be read, which a run counts.
+/// What stays of a juror's omitted `meta`: that its answer cannot be read, which a run counts.
 fn counted(meta: &Value) -> Option<Value> {
     (meta["unreadable"] == true).then(|| json!({ "unreadable": true }))
 }
@@ -212,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// The jurors say this, in their order.
+    /// Votes with these answers, in the order of the jurors.
     fn of(jury: &Jury, said: Vec<Result<ScoreResult, ScoreError>>) -> Vec<Vote> {
         let provider = ProviderSettings::Command { command: vec!["judge".into()] };
         let judges = Judges::builder().judge("default", JudgeSettings::new(provider), None).build();

@@ -1,5 +1,4 @@
-//! The code that was wanted last, at hand for loads that want it again. Compiles none, and reads none: see
-//! `wanted_code`.
+//! Keeps the code of recent loads for loads that want it again. It neither compiles nor reads code: see `wanted_code`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,21 +8,21 @@ use crate::digest::Digest;
 
 use super::{ScoreError, code::Code};
 
-/// Codes that are kept at hand for the next configuration of the same scorer, some megabytes each: as many
-/// as a suite has scorers that differ in more than their configuration.
+/// How many codes are kept for the next configuration of the same scorer, some megabytes each: as many as the scorers
+/// in a suite that differ in more than their configuration.
 const KEPT_CODES: usize = 16;
 
-/// Where code is kept once it is compiled, or why it does not compile.
+/// Where code is stored once it is compiled, or why it does not compile.
 pub(super) type Slot = Arc<OnceCell<Result<Found, Refused>>>;
 
-/// Compiled code, and the digest of the component that it is of.
+/// Compiled code, and the digest of the component that it belongs to.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) of: Digest,
     pub(super) code: Arc<Code>,
 }
 
-/// Why a component does not compile, which may be its data, and the digest of that component.
+/// Why a component does not compile, which may be because of its data, and the digest of that component.
 #[derive(Clone)]
 pub(super) struct Refused {
     pub(super) of: Digest,
@@ -35,15 +34,15 @@ pub(super) struct Refused {
 pub(super) struct KeptCodes(Mutex<Vec<(Digest, Slot)>>);
 
 impl KeptCodes {
-    /// The place of the code under `key`, which is filled once. If there are too many, those go that were
-    /// made longest ago and that no load waits for.
+    /// The slot for the code under `key`, which is filled once. If there are too many slots, this removes the oldest
+    /// ones that no load waits for.
     pub(super) fn slot(&self, key: Digest) -> Slot {
         let mut kept = self.kept();
         if let Some((_, slot)) = kept.iter().find(|(kept, _)| *kept == key) {
             return Arc::clone(slot);
         }
         let mut too_many = (kept.len() + 1).saturating_sub(KEPT_CODES);
-        // The oldest come first.
+        // The oldest slots come first.
         kept.retain(|(_, slot)| {
             let goes = too_many > 0 && Arc::strong_count(slot) == 1;
             too_many -= usize::from(goes);

@@ -1,24 +1,24 @@
-//! What one score may use. Only the numbers; who enforces each stands beside it.
+//! Defines what one score may use. These are only the numbers; the code that enforces each is named with it.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The bounds of one score. Reaching one is an error of that
-/// score and of nothing else.
+/// The limits of one score. Reaching one is an error of that score alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
     /// Wasm instructions, roughly: wasmtime's unit of fuel. Enforced by the compiled code.
     pub fuel: u64,
-    /// Bytes of all linear memories and tables of the instance together. Enforced on growth.
+    /// The size of all linear memories and tables of the instance together, in bytes. Enforced on growth.
     pub memory_bytes: u64,
-    /// Wall-clock time that one score computes; it does not run while the scorer waits for a judge.
+    /// Wall-clock time that one score may compute; waiting for a judge does not count.
     #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
-    /// Wall-clock time that the host may take to read the files of its case before it begins. Limits that were stored
-    /// before this one existed have its default, and the default is not stored, so that equal limits are equal texts.
+    /// Wall-clock time that the host may take to read the files of a case before the score begins. Limits that were
+    /// stored before this one existed have its default, and the default is not stored, so that equal limits are equal
+    /// texts.
     #[serde(
         rename = "hostTimeoutMs",
         default = "default_host_timeout",
@@ -27,19 +27,19 @@ pub struct Limits {
         deserialize_with = "of_millis"
     )]
     pub host_timeout: Duration,
-    /// Wall-clock time that `describe`, `configure` and `summarize` may each compute. `None`: the
-    /// [`timeout`](Limits::timeout), and at least its default. Not stored: no score depends on it.
+    /// Wall-clock time that `describe`, `configure` and `summarize` may each compute. `None` means the
+    /// [`timeout`](Limits::timeout), but at least its default. Not stored, because no score depends on it.
     #[serde(skip)]
     pub loading_timeout: Option<Duration>,
-    /// Bytes of `reason`, and of each text of an assertion.
+    /// The most bytes of `reason`, and of each text of an assertion.
     pub reason_bytes: usize,
-    /// Bytes of `meta`.
+    /// The most bytes of `meta`.
     pub meta_bytes: usize,
-    /// Assertions of one score.
+    /// The most assertions of one score.
     pub assertions: usize,
-    /// Log messages kept of one score; later ones are counted only.
+    /// The most log messages that are kept for one score; later ones are only counted.
     pub log_lines: usize,
-    /// Bytes of log messages kept of one score.
+    /// The most bytes of log messages that are kept for one score.
     pub log_bytes: usize,
 }
 
@@ -51,7 +51,6 @@ fn of_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-/// A minute: a few answers of a slow judge.
 const DEFAULT_HOST_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn default_host_timeout() -> Duration {
@@ -80,7 +79,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The largest memory limit that can be set: a 32-bit memory has no more.
+    /// The largest memory limit that can be set: a 32-bit memory cannot be larger.
     pub const MAX_MEMORY_BYTES: u64 = 4 << 30;
 
     /// The largest component that is loaded: 128 MiB.
@@ -156,10 +155,10 @@ impl Limits {
         self
     }
 
-    /// The limits of `describe` and `configure`: those of a score, and (unless the caller sets the time) at least the
-    /// defaults, so that a tight limit on scores does not keep a scorer from being loaded.
+    /// The limits of `describe` and `configure`: those of a score, but (unless the caller sets the time) at least the
+    /// defaults, so that a tight limit on scores does not prevent loading a scorer.
     pub(super) fn of_loading(&self) -> Limits {
-        // A fuzzer tries very many components, and each that spins would take all of the defaults.
+        // A fuzzer tries very many components, and each one that loops would use up all of the defaults.
         if cfg!(fuzzing) {
             return self.clone();
         }
@@ -173,8 +172,8 @@ impl Limits {
         }
     }
 
-    /// The bytes that one call may hand from guest to host: every bounded part of a result once,
-    /// and room for what describes them.
+    /// How many bytes one call may pass from guest to host: every bounded part of a result once, and room for their
+    /// descriptions.
     pub(super) fn transfer_bytes(&self) -> usize {
         const PER_ASSERTION: usize = 4 << 10;
         self.reason_bytes

@@ -1,5 +1,5 @@
-//! [`LoadedScorer`] from a component's bytes: check the outside, compile, describe, configure,
-//! freeze; or take all of that from the cache.
+//! Makes a [`LoadedScorer`] from a component's bytes: check the outside, compile, describe, configure, freeze; or takes
+//! all of that from the cache.
 
 use std::{sync::Arc, time::Instant};
 
@@ -30,14 +30,13 @@ use super::{
 };
 
 impl Sandbox {
-    /// Makes a scorer of a component. What the cache has of it with this configuration is taken from there, and its
-    /// bytes are not asked for.
+    /// Makes a scorer from a component. If the cache has it with this configuration, the component's bytes are not
+    /// requested.
     ///
     /// # Errors
-    /// `failed` in a process that was forked from the one that made the sandbox, `invalid-component`,
-    /// `missing-grant`, `invalid-config`, `invalid-script`, and whatever `describe` and
-    /// `configure` run into: they have the limits of one score, and at least the
-    /// default ones.
+    /// `failed` in a process that was forked from the one that made the sandbox, `invalid-component`, `missing-grant`,
+    /// `invalid-config`, `invalid-script`, and any error of `describe` and `configure`: they have the limits of one
+    /// score, but at least the default ones.
     pub async fn load(
         &self,
         component: &ComponentBytes,
@@ -98,10 +97,10 @@ impl Sandbox {
         })
     }
 
-    /// What a component says about itself, without a configuration.
+    /// What a component reports about itself, without a configuration.
     ///
     /// # Errors
-    /// As [`Sandbox::load`], but for `invalid-config`, and for what is wrong with a script beside its schema.
+    /// As [`Sandbox::load`], except `invalid-config`, and mistakes in a script other than in its schema.
     pub async fn describe(
         &self,
         component: &ComponentBytes,
@@ -137,7 +136,7 @@ impl Sandbox {
         Ok(self.code(&self.wanted(source), cache, budget).await?)
     }
 
-    /// The code that an image runs with, which other components may have as well.
+    /// The code that an image runs with, which other components may share.
     async fn code_of_image(
         &self,
         source: &Source<'_>,
@@ -165,7 +164,7 @@ impl Sandbox {
     ) -> Result<Entry, ScoreError> {
         let anatomy = &source.outside.anatomy;
         let info = self.call_describe(&self.unconfigured(code)?, anatomy, limits).await?;
-        // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
+        // A scorer whose language has no schema at run time, such as a script, does not check keys itself.
         check_config(&info, config)?;
         let config = script_config::given(config, &info, anatomy)?;
         let image = self.configure(source, code, &config, limits, budget).await;
@@ -173,7 +172,7 @@ impl Sandbox {
         Ok(Entry { outside: source.outside.clone(), info, image })
     }
 
-    /// What every score starts from, once the scorer itself has taken its configuration.
+    /// What every score starts from, after the scorer has taken its configuration.
     async fn configure(
         &self,
         source: &Source<'_>,
@@ -183,7 +182,7 @@ impl Sandbox {
         budget: &CompileBudget,
     ) -> Result<KeptImage, ScoreError> {
         let frozen = match code {
-            // They are in wasmtime's tables, which no image has.
+            // Handles are in wasmtime's tables, which no image contains.
             _ if source.outside.anatomy.makes_handles => {
                 Frozen::Impossible("the component makes handles of resources of its own".to_owned())
             }
@@ -216,8 +215,8 @@ impl Sandbox {
         })
     }
 
-    /// What the cache has of a scorer, and whether nothing had to be compiled for it. `None` if it does not fit the
-    /// code: what is wrong with the cache costs time, never a score.
+    /// Starts with what the cache has of a scorer; also returns whether nothing had to be compiled for it. `None` if it
+    /// does not fit the code: a problem with the cache costs time, but never a score.
     async fn begin_kept(
         &self,
         entry: Entry,
@@ -256,8 +255,8 @@ impl Sandbox {
         Ok(Begin { info, image: image?, start: start_of(kept), own_code })
     }
 
-    /// Freezes on a separate thread: wizer asserts what it expects of a component, and a failed assertion
-    /// must cost the frozen start, not the process.
+    /// Freezes on a separate thread: wizer asserts what it expects of a component, and a failed assertion must only
+    /// prevent the frozen start, and not end the process.
     async fn freeze_apart(
         &self,
         bytes: &[u8],
@@ -282,7 +281,7 @@ impl Sandbox {
             Err(Undone::Panicked) => {
                 Ok(Frozen::Impossible("its structure is not supported".into()))
             }
-            // Not a score of another fuel because this machine is short of something.
+            // A score must not use different fuel because this machine is short of something.
             Err(Undone::NotBegun(error)) => Err(no_thread(&error.to_string()).into()),
         }
     }
@@ -315,8 +314,8 @@ fn start_of(image: KeptImage) -> Start {
     }
 }
 
-/// A script is evaluated by `configure`, and has no other words for what is wrong with it; its configuration was
-/// checked before.
+/// Reports errors as those of the script: `configure` evaluates it, and can only report a wrong configuration, which
+/// was checked before.
 fn about_the_script(error: ScoreError, anatomy: &Anatomy) -> ScoreError {
     match error.kind {
         ErrorKind::InvalidConfig if anatomy.script.is_some() => {
@@ -326,7 +325,7 @@ fn about_the_script(error: ScoreError, anatomy: &Anatomy) -> ScoreError {
     }
 }
 
-/// The place of `summarize` among the exports, if it is exported.
+/// The index of the export `summarize`, if the component has it.
 fn summarize_of(component: &Component) -> Result<Option<ComponentExportIndex>, ScoreError> {
     let Some(interface) = component.get_export_index(None, SUMMARY_INTERFACE) else {
         return Ok(None);

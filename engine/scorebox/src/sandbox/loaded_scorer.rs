@@ -1,4 +1,4 @@
-//! [`LoadedScorer`]: what is known of a scorer that is loaded, and its access to a judge. Loads and scores nothing.
+//! [`LoadedScorer`]: what is known of a loaded scorer, and its access to a judge. It loads and scores nothing.
 
 use std::{fmt, time::Duration};
 
@@ -38,11 +38,11 @@ pub struct LoadedScorer {
     pub(super) limits: Limits,
     /// The function `summarize`, if the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
-    /// Whether `score` is called without the component, where that is possible.
+    /// Whether `score` is called without the component, if that is possible.
     pub(super) trust: Trust,
     /// The grants that its imports need.
     pub(super) needs: Grants,
-    /// Whether its clocks and random numbers must come from the case.
+    /// Whether its clocks and random numbers must be derived from the case.
     pub(super) seeded: bool,
     /// Its access to a judge.
     pub(super) asker: Option<Asker>,
@@ -69,17 +69,17 @@ impl fmt::Debug for LoadedScorer {
 }
 
 impl LoadedScorer {
-    /// What the scorer says about itself.
+    /// What the scorer reports about itself.
     pub fn info(&self) -> &ScorerInfo {
         &self.info
     }
 
-    /// The digest of the component as it was given, before anything was frozen.
+    /// The digest of the component as it was given, before it was frozen.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// The outside of the component.
+    /// The component as seen from outside.
     pub fn anatomy(&self) -> &Anatomy {
         &self.anatomy
     }
@@ -94,7 +94,7 @@ impl LoadedScorer {
         &self.limits
     }
 
-    /// Whether it also reports on a run as a whole.
+    /// Whether it also summarizes a run as a whole.
     pub fn summarizes(&self) -> bool {
         self.summarize.is_some()
     }
@@ -109,11 +109,11 @@ impl LoadedScorer {
         self.needs.contains(Grant::Judge)
     }
 
-    /// This scorer, with access to the judge of its sandbox that `choice` names. Without it, a scorer that asks has no
-    /// score.
+    /// This scorer, with access to the judge of its sandbox that `choice` names. Without access, a scorer that asks a
+    /// judge has no score.
     ///
     /// # Errors
-    /// There is no such judge, or its configuration names a model that the scorer may not name.
+    /// There is no such judge, or the scorer's configuration names a model that it may not name.
     pub fn with_judge(self, choice: JudgeChoice) -> Result<LoadedScorer, ScoreError> {
         let judges = self.sandbox.capabilities().judges();
         let is_there = |name: &&str| judges.names().any(|known| known == *name);
@@ -129,8 +129,8 @@ impl LoadedScorer {
         Ok(LoadedScorer { asker: Some(asker), ..self })
     }
 
-    /// This scorer, with access to a judge like that one, of which it has only the answers that it is given with a
-    /// case. `None` if there cannot be such a judge.
+    /// This scorer, with access to a judge like that one, which has only the answers that are given with a case. `None`
+    /// if such a judge is impossible.
     pub fn with_recorded_judge(self, judge: &JudgeIdentity) -> Option<LoadedScorer> {
         Some(LoadedScorer { asker: Some(judge.of_recordings()?), ..self })
     }
@@ -140,13 +140,13 @@ impl LoadedScorer {
         self.sandbox.capabilities().judges()
     }
 
-    /// What decides the answers of the judge that it asks; `None` if it has access to none.
+    /// What decides the answers of its judge; `None` if it has no access to one.
     pub fn judge(&self) -> Option<&JudgeIdentity> {
         self.asker.as_ref().map(Asker::identity)
     }
 
-    /// The grants that its imports need, and for which its sandbox has no capability: it loads and scores, and is
-    /// refused what it asks for.
+    /// The grants that its imports need but for which its sandbox has no capability: the scorer loads and scores, but
+    /// its requests are refused.
     pub fn lacks(&self) -> impl Iterator<Item = Grant> {
         let capabilities = self.sandbox.capabilities();
         self.needs.iter().filter(|grant| !capabilities.has(*grant))
@@ -163,8 +163,8 @@ impl LoadedScorer {
         &self.start
     }
 
-    /// Why compiled code is kept for this configuration alone, so that the next one is compiled again. `None`:
-    /// one compiled code serves all configurations.
+    /// Why this configuration has separate compiled code, so that the next one must be compiled again. `None` if one
+    /// compiled code serves all configurations.
     pub fn own_code(&self) -> Option<&str> {
         self.own_code.as_deref()
     }

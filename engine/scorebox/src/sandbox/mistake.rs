@@ -1,4 +1,4 @@
-//! What is wrong with one value of a configuration or of a schema, in words, before it is said whose fault that is.
+//! Describes what is wrong with one value of a configuration or of a schema. Who made the mistake is decided elsewhere.
 
 use scorebox_config_keys::nearest;
 use serde_json::Value;
@@ -7,27 +7,27 @@ use crate::advice::Advice;
 
 use super::{ErrorKind, ScoreError, cut, place::Place};
 
-/// Bytes of an error of a configuration, which may have long keys and texts.
+/// The longest message about a configuration, which may contain long keys and texts, in bytes.
 const MESSAGE_BYTES: usize = 4 << 10;
-/// Bytes of a value in an error.
+/// The most bytes of a value in a message.
 const VALUE_BYTES: usize = 200;
-/// Values that are expected and listed in an error.
+/// The most expected values that a message lists.
 const MAX_LISTED: usize = 20;
-/// Bytes of a word for which the closest one is looked for.
+/// The longest word for which the closest one is searched, in bytes.
 const WORD_BYTES: usize = 64;
 
-/// Something that is wrong.
+/// A mistake.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mistake {
     message: String,
-    /// What was probably meant.
+    /// The closest valid name.
     meant: Option<String>,
-    /// The key of the whole that it is in.
+    /// The top-level key that contains the mistake.
     key: Option<String>,
 }
 
 impl Mistake {
-    /// What is wrong at `place`.
+    /// A mistake at `place`.
     pub(super) fn new(place: &Place<'_>, message: &str) -> Mistake {
         let key = place.first().map(str::to_owned);
         Mistake { message: cut(message, MESSAGE_BYTES), meant: None, key }
@@ -37,13 +37,13 @@ impl Mistake {
         Mistake { meant: meant.map(str::to_owned), ..self }
     }
 
-    /// A value of another type than is expected.
+    /// A value of the wrong type.
     pub(super) fn of_type(place: &Place<'_>, value: &Value, expected: &str) -> Mistake {
         let (at, found) = (at(place), found(value));
         Mistake::new(place, &format!("{at}: invalid type: {found}, expected {expected}"))
     }
 
-    /// A value of a type that is right, but another than is expected.
+    /// A value of the right type that is not allowed.
     pub(super) fn of_value(place: &Place<'_>, value: &Value, expected: &str) -> Mistake {
         let (at, found) = (at(place), found(value));
         Mistake::new(place, &format!("{at}: invalid value: {found}, expected {expected}"))
@@ -55,13 +55,13 @@ impl Mistake {
         Mistake::new(place, &format!("{at}: invalid length {length}, expected {expected}"))
     }
 
-    /// A value whose schema takes more looking at than can be done.
+    /// A value whose schema is too large to be checked.
     pub(super) fn of_too_large_a_schema(place: &Place<'_>) -> Mistake {
         let at = at(place);
         Mistake::new(place, &format!("{at}: the schema has more to check than can be checked"))
     }
 
-    /// A value that is not among those that are listed.
+    /// A value that is not among the listed ones.
     pub(super) fn not_listed(place: &Place<'_>, value: &Value, listed: &[Value]) -> Mistake {
         let shown = listed.iter().take(MAX_LISTED).map(shown).collect::<Vec<_>>().join(", ");
         let expected = match listed.len() {
@@ -74,13 +74,13 @@ impl Mistake {
         Mistake::of_value(place, value, &expected).meaning(meant)
     }
 
-    /// As an error of a configuration.
+    /// The mistake as an error in a configuration.
     pub(super) fn of_config(self) -> ScoreError {
         let config_key = self.key.clone();
         ScoreError { config_key, ..self.error(ErrorKind::InvalidConfig, "") }
     }
 
-    /// As an error of that kind, after `prefix`.
+    /// The mistake as an error of this kind, after `prefix`.
     pub(super) fn error(self, kind: ErrorKind, prefix: &str) -> ScoreError {
         let error = ScoreError::new(kind, format!("{prefix}{}", self.message));
         match self.meant {
@@ -90,7 +90,7 @@ impl Mistake {
     }
 }
 
-/// The key that errors begin with.
+/// The place that a message begins with.
 fn at(place: &Place<'_>) -> String {
     match place {
         Place::Whole => "the whole".to_owned(),
@@ -98,12 +98,12 @@ fn at(place: &Place<'_>) -> String {
     }
 }
 
-/// A value of a schema, as errors list it.
+/// A value of a schema, as messages list it.
 fn shown(value: &Value) -> String {
     cut(&value.to_string(), VALUE_BYTES)
 }
 
-/// What a value is, as errors say it.
+/// The type and the value, as messages name them.
 fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,37 +1,38 @@
-//! The sandbox: from a component's bytes to one score at a time, each in an instance that has nothing of
-//! another. The only room that knows wasmtime. Reads no cases and stores no scores.
+//! The sandbox: from a component's bytes to one score at a time, each in an instance that shares no state with another.
+//! This is the only room that knows wasmtime. It reads no cases and stores no scores.
 //!
 //! - `limits`: what one score may use, with the defaults.
 //! - `grants`: what a component may import, and the check of its imports.
-//! - `capabilities`: what of the outside the scorers of a sandbox may be shown, given once.
-//! - `asking`: what one score asks of a judge, and the answers that it waits for.
+//! - `capabilities`: what the scorers of a sandbox may see of the outside, given once.
+//! - `asking`: a score's questions to a judge, and the answers that it waits for.
 //! - `error`: every reason why a score is missing.
-//! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
-//! - `admission`: how many instances at once, and how much memory together.
+//! - `anatomy`: a component's format, imports and exports, before anything is compiled.
+//! - `admission`: how many instances may exist at once, and how much memory they may have together.
 //! - `clock`: the time that a guest may compute.
 //! - `compile`: where components are compiled: off the scoring path.
 //! - `compile_limits`: what compiling may use, and why a component was not compiled.
-//! - `compile_child`: a program that is its own compiler's process.
+//! - `compile_child`: a program that is its own compiler process.
 //! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
 //! - `parser_thread`: the threads that parse untrusted bytes.
-//! - `scorer_config`: a configuration in its canonical spelling.
+//! - `scorer_config`: a configuration in its canonical form.
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
-//! - `config_schema`: whether what a scorer describes as the schema of its configuration is one.
-//! - `config_spelling`: what a compiled scorer is configured with: the same values, as its schema spells them.
-//! - `schema_types`: what a schema says about one value.
-//! - `script_config`: what a script is configured with: values such as its schema says, with its defaults.
+//! - `config_schema`: whether a scorer's description of its configuration is a valid schema.
+//! - `config_spelling`: the configuration that a compiled scorer gets: the same values, spelled as its schema does.
+//! - `schema_types`: the types that a schema has for one value.
+//! - `script_config`: the configuration that a script gets: values as its schema spells them, with its defaults.
 //! - `named_model`: whether a scorer may ask the models that its configuration names.
 //! - `mistake`, `place`: what is wrong with one value of a configuration or a schema, and where it is.
-//! - `settings`: the engine's settings; every pool number derived from the number of slots.
+//! - `settings`: the engine's settings; every size of the pool is derived from the number of slots.
 //! - `imports`: what a guest can call: the host's side of its imports.
-//! - `host`: [`Sandbox`], what all scorers share.
-//! - `source`: a component that is let in, what is known of it without its bytes, and its keys in the cache.
-//! - `load`: [`LoadedScorer`] from it: compile, describe, configure, freeze; `loaded_scorer`: what is known of it then.
-//! - `split`: a component's code apart from its state, bytes to bytes.
+//! - `host`: [`Sandbox`], which all scorers share.
+//! - `source`: an admitted component, what is known of it without its bytes, and its keys in the cache.
+//! - `load`: makes a [`LoadedScorer`] from it: compile, describe, configure, freeze; `loaded_scorer`: what is known of
+//!   it then.
+//! - `split`: separates a component's code from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
-//! - `kept_code`: the code that was wanted last; `wanted_code`: code from there, from the cache, or compiled.
-//! - `access`: an instance's state, read through functions that were added to its component.
-//! - `freeze`: the memory that `configure` left, made the image that every score starts from.
+//! - `kept_code`: the code of recent loads; `wanted_code`: code from there, from the cache, or compiled.
+//! - `access`: reads an instance's state through functions that were added to its component.
+//! - `freeze`: turns the memory that `configure` left into the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
 //! - `cache_folder`: the folder of it: reads only what no one but the user can have written.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
@@ -41,13 +42,13 @@
 //! - `host_trouble`: what the system had none left of when a call failed.
 //! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
-//! - `jury`: what several jurors say, as one score.
-//! - `answer`: its outcome, in the words of a row.
+//! - `jury`: the answers of several jurors as one score.
+//! - `answer`: the outcome of a score, as part of a row.
 //! - `summarize`: a scorer's summary of a run.
-//! - `result`: the check of what came over the wall.
-//! - `json`: whether text of a guest is JSON that can be read.
-//! - `fault`: wasmtime's errors in the words of `error`.
-//! - `phrases`: the words of wasmtime that are matched.
+//! - `result`: the check of what a guest returned.
+//! - `json`: whether a guest's text is JSON that can be read.
+//! - `fault`: wasmtime's errors as those of `error`.
+//! - `phrases`: the messages of wasmtime that are matched.
 
 mod access;
 mod admission;

@@ -1,5 +1,5 @@
-//! Whether a scorer may ask the models that its configuration names: found when it is loaded, and not with every case.
-//! What it names in any other way is found when it asks.
+//! Checks whether a scorer may ask the models that its configuration names, when the scorer is loaded instead of with
+//! every case. A model that it names in another way is checked when the scorer asks.
 
 use serde_json::Value;
 
@@ -7,12 +7,14 @@ use crate::{contract::ScorerInfo, judge::Asker};
 
 use super::{ErrorKind, ScoreError, scorer_config::ScorerConfig};
 
-/// The keys of built-in scorers, and whether each may be the model of texts. A scorer that asks for vectors only has
-/// its model under `model`, too.
+/// The keys of built-in scorers that name a model, and whether each may name a model for texts. A scorer that asks only
+/// for vectors has its model under `model` too.
 const KEYS: [(&str, bool); 2] = [("model", true), ("embeddingModel", false)];
 
+/// Checks the models that the configuration names.
+///
 /// # Errors
-/// `invalid-config` at the key, if its schema declares it and the scorer may name its model for nothing.
+/// `invalid-config` at the key, if the schema declares it and the scorer may not name this model for any purpose.
 pub(super) fn check(
     info: &ScorerInfo,
     config: &ScorerConfig,

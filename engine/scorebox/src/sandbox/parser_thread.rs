@@ -1,5 +1,5 @@
-//! The threads that parse untrusted bytes in this process: with a deep stack, because parsers recurse, and with a name
-//! by which a program can silence them. What is parsed there is for the caller to say.
+//! The threads that parse untrusted bytes in this process. They have a deep stack, because parsers recurse, and a name
+//! by which a program can silence them. What they parse is decided by the caller.
 
 use std::{
     any::Any,
@@ -9,16 +9,16 @@ use std::{
 
 use super::phrases;
 
-/// The name of the threads that parse untrusted bytes. If one panics, its caller has
-/// an error for that; a program may want to silence the panic's own message.
+/// The name of the threads that parse untrusted bytes. If one panics, its caller gets an error; a program may want to
+/// silence the panic's own message.
 pub const PARSERS_NAME: &str = "scorebox-parser";
-/// Bytes of stack of the threads that parse untrusted bytes: parsers recurse.
+/// The stack of these threads in bytes, which is large because parsers recurse.
 const DEEP_STACK_BYTES: usize = 64 << 20;
 
 /// Why work has no result.
 #[derive(Debug)]
 pub(super) enum Undone {
-    /// Its thread could not begin, or those that share the work could not: memory or threads are short.
+    /// Its thread, or those that share the work, could not start: memory or threads are short.
     NotBegun(io::Error),
     /// It panicked.
     Panicked,
@@ -38,14 +38,14 @@ pub(super) async fn on_a_deep_stack<T: Send + 'static>(
                     false => Undone::Panicked,
                 },
             );
-        // The receiver is gone if the time was over.
+        // The receiver is gone if the time has run out.
         let _ = sender.send(done);
     });
     begun.map_err(Undone::NotBegun)?;
     receiver.await.unwrap_or(Err(Undone::Panicked))
 }
 
-/// Whether a panic is that of a compiler whose threads could not begin.
+/// Whether a panic comes from a compiler whose threads could not start.
 pub(super) fn panicked_without_threads(panicked: &(dyn Any + Send)) -> bool {
     let words = panicked.downcast_ref::<String>();
     words.is_some_and(|words| words.contains(phrases::WITHOUT_THREADS))

@@ -1,13 +1,13 @@
-//! The words of wasmtime, wasmparser and Rust's runtime that are matched, because there is no type or code for what
-//! they say. Each has a link to the place upstream that says it, and a test that makes it say so. What they mean is for
-//! `fault` and `compile` to say.
+//! Messages of wasmtime, wasmparser and Rust's runtime that are matched, because no type or code expresses the same.
+//! Each has a link to its place upstream, and a test that produces it. What they mean is decided in `fault` and
+//! `compile`.
 
-/// Whether one of `phrases` is in `text`.
+/// Whether `text` contains one of `phrases`.
 pub(super) fn says(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.contains(phrase))
 }
 
-/// A value that breaks the component model's rules on its way out of a guest, or a place for one on its way in.
+/// A value that breaks the component model's rules on its way out of a guest, or an address for a value on its way in.
 pub(super) const BREAKS_THE_CONTRACT: [&str; 6] = [
     // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasmtime/src/runtime/component/func/typed.rs
     // `WasmStr::new`, `WasmList::new`.
@@ -17,7 +17,7 @@ pub(super) const BREAKS_THE_CONTRACT: [&str; 6] = [
     // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasmtime/src/runtime/component/func/host.rs
     // `validate_inbounds_dynamic`.
     "pointer out of bounds",
-    // The same two, and `WasmStr::new` for UTF-16.
+    // The same two functions, and `WasmStr::new` for UTF-16.
     "pointer not aligned",
     // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasmtime/src/runtime/component/func/typed.rs
     // `WasmList::new`.
@@ -32,7 +32,7 @@ pub(super) const BREAKS_THE_CONTRACT: [&str; 6] = [
     "realloc return: ",
 ];
 
-/// A call that hands more to the host than it may.
+/// A call that passes more to the host than it may.
 // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasmtime/src/runtime/component/func/options.rs
 // `HostcallFuelExhausted`.
 pub(super) const HANDS_OVER_TOO_MUCH: &str = "fuel allocated for hostcalls has been exhausted";
@@ -42,7 +42,7 @@ pub(super) const HANDS_OVER_TOO_MUCH: &str = "fuel allocated for hostcalls has b
 // `HandleTable::insert`, `HandleTable::resource_lend`.
 pub(super) const TOO_MANY_HANDLES: &str = "handle limit exceeded";
 
-/// More printed than is kept.
+/// More printed output than is kept.
 pub(super) const PRINTS_TOO_MUCH: [&str; 2] = [
     // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasi/src/p2/pipe.rs
     // `MemoryOutputPipe::write`.
@@ -52,17 +52,17 @@ pub(super) const PRINTS_TOO_MUCH: [&str; 2] = [
     "than `check_write` allows",
 ];
 
-/// More random bytes than one call gives.
+/// More random bytes than one call may request.
 // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasi/src/p2/host/random.rs
 // `get_random_bytes`, `get_insecure_random_bytes`.
 pub(super) const TOO_MUCH_RANDOMNESS: &str = "requested len";
 
-/// Stands before every fault that the parser finds.
+/// The prefix of every error that the parser finds.
 // https://github.com/bytecodealliance/wasmtime/blob/v48.0.8/crates/wasmtime/src/compile.rs
 // `build_component_artifacts`.
 pub(super) const DOES_NOT_PARSE: &str = "failed to parse WebAssembly module: ";
 
-/// A component of asynchronous functions.
+/// A component with asynchronous functions.
 // https://github.com/bytecodealliance/wasm-tools/blob/v1.254.0/crates/wasmparser/src/validator/component.rs
 // `ComponentState::canonical_options` and others.
 pub(super) const IS_ASYNCHRONOUS: &str = "component model async feature";
@@ -72,7 +72,7 @@ pub(super) const IS_ASYNCHRONOUS: &str = "component model async feature";
 // `PoolingInstanceAllocator::validate_component`.
 pub(super) const DOES_NOT_FIT_THE_POOL: &str = "pooling allocator";
 
-/// Stands before what does not fit, if that is a part of a module.
+/// The prefix of what does not fit, if that is a part of a module.
 // The same file: `PoolingInstanceAllocator::validate_module`.
 pub(super) const POOL_REQUIREMENTS: &str = "pooling allocator requirements: ";
 
@@ -81,12 +81,12 @@ pub(super) const POOL_REQUIREMENTS: &str = "pooling allocator requirements: ";
 // `global_registry`.
 pub(super) const WITHOUT_THREADS: &str = "The global thread pool has not been initialized";
 
-/// Rust's last words if memory is exhausted; then it aborts.
+/// Rust's last message if memory is exhausted; then it aborts.
 // https://github.com/rust-lang/rust/blob/1.95.0/library/std/src/alloc.rs
 // `default_alloc_error_hook`.
 pub(super) const OUT_OF_MEMORY: &str = "memory allocation of";
 
-/// Rust's last words if a stack is exhausted; then it aborts.
+/// Rust's last message if a stack is exhausted; then it aborts.
 // https://github.com/rust-lang/rust/blob/1.95.0/library/std/src/sys/pal/unix/stack_overflow.rs
 // `signal_handler`.
 pub(super) const OUT_OF_STACK: &str = "overflowed its stack";

@@ -1,5 +1,5 @@
-//! Where in a configuration, or in a schema, a value is, as errors say it: `rules[0].most`. It is written where there
-//! is an error only, because the keys of strangers may be long.
+//! Where a value is in a configuration or a schema, in the form that errors show: `rules[0].most`. It is formatted only
+//! for an error, because strangers' keys may be long.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ impl<'p> Place<'p> {
         Place::Member(self, key)
     }
 
-    /// The key of the whole that the way begins with; `None` if the whole itself is meant.
+    /// The top-level key of the place; `None` for the whole.
     pub(super) fn first(&self) -> Option<&str> {
         match self {
             Place::Whole => None,

@@ -1,5 +1,5 @@
-//! The check of what came over the wall: scores on their scale, texts within their limits, JSON that
-//! is JSON. Nothing of a guest is stored or shown before it has passed here.
+//! Checks what a guest returned: scores are on their scale, texts within their limits, and JSON is valid. Nothing from
+//! a guest is stored or shown before it has passed here.
 
 use crate::{
     advice::{Advice, Form, Limit},
@@ -9,16 +9,16 @@ use crate::{
 
 use super::{ErrorKind, Limits, ScoreError, cut, fault, json};
 
-/// What a score from 0 to 1 exceeds 1 by at most if rounding is why.
+/// How far a score from 0 to 1 may exceed 1 for rounding to be the likely cause.
 const ROUNDING: f64 = 1e-6;
-/// Bytes of a label, a scorer's id, name and version.
+/// The most bytes of a label, and of a scorer's name and version.
 const WORD_BYTES: usize = 200;
-/// Bytes of a description.
+/// The most bytes of a description.
 const DESCRIPTION_BYTES: usize = 64 << 10;
-/// Bytes of a configuration schema.
+/// The most bytes of a configuration schema.
 const SCHEMA_BYTES: usize = 1 << 20;
 
-/// A result that may be stored.
+/// Checks a result; what it returns may be stored.
 pub(super) fn check(
     mut result: ScoreResult,
     scale: Scale,
@@ -56,14 +56,14 @@ fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), Sco
     Ok(())
 }
 
-/// A summary that may be stored.
+/// Checks a summary; what it returns may be stored.
 pub(super) fn check_summary(summary: String, limits: &Limits) -> Result<String, ScoreError> {
     at_most("the summary", Some(&summary), limits.meta_bytes, Some(Limit::Meta))?;
     must_be_json("the summary", &summary)?;
     Ok(summary)
 }
 
-/// What a scorer says about itself, checked.
+/// Checks what a scorer reports about itself.
 pub(super) fn check_info(mut info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
     let bad = |message: String| ScoreError::new(ErrorKind::InvalidComponent, message);
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -134,7 +134,7 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
     ))
 }
 
-/// Which numbers a scale has.
+/// The numbers on a scale, in words.
 fn range(scale: Scale) -> &'static str {
     match scale {
         Scale::Unit => "0 to 1",
@@ -153,7 +153,7 @@ fn score_on_scale(score: f64, scale: Scale) -> Result<f64, ScoreError> {
     })
 }
 
-/// A number in few characters, however large or small.
+/// A number in a few characters, however large or small it is.
 fn shown(score: f64) -> String {
     let size = score.abs();
     match size >= 1e16 || (size > 0.0 && size < 1e-5) {

@@ -1,9 +1,9 @@
-//! What a schema says about one value: its types, and whether an object takes other keys. Looks at no configuration as
-//! a whole.
+//! Reads what a schema states about one value: its types, and whether an object takes other keys. It does not look at a
+//! configuration as a whole.
 
 use serde_json::{Map, Number, Value};
 
-/// The types that a schema allows; none if it allows all.
+/// The types that a schema allows; empty if it allows all.
 pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
@@ -12,7 +12,7 @@ pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// A text as the number or the boolean that is wanted, if a text is not.
+/// A text as the number or the boolean that the schema expects, unless it allows a text.
 pub(super) fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
     let wants = |kind: &str| kinds.contains(&kind);
     match text {
@@ -25,7 +25,7 @@ pub(super) fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
     }
 }
 
-/// Whether a value is of a type of JSON Schema; a whole number is an integer, however it is written.
+/// Whether a value has a type of JSON Schema; a whole number is an integer, even if it is written with a decimal point.
 pub(super) fn is_of(value: &Value, kind: &str) -> bool {
     match kind {
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
@@ -35,12 +35,12 @@ pub(super) fn is_of(value: &Value, kind: &str) -> bool {
         "array" => value.is_array(),
         "object" => value.is_object(),
         "null" => value.is_null(),
-        // A schema with another word is refused.
+        // A schema with any other type is refused.
         _ => true,
     }
 }
 
-/// Whether an object has no keys but those that the schema lists: only one that says so.
+/// Whether an object may have only the keys that the schema lists, which the schema must state itself.
 pub(super) fn is_closed(schema: &Map<String, Value>) -> bool {
     schema.get("additionalProperties") == Some(&Value::Bool(false))
         && !schema.contains_key("patternProperties")

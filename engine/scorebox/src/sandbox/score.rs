@@ -1,4 +1,4 @@
-//! One score: an instance that has nothing of another score, one call, and nothing of it is left.
+//! One score: an instance that shares no state with another score, one call, and no state that remains.
 
 use std::{
     mem,
@@ -33,38 +33,38 @@ use super::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The result, within its limits, or why it is missing.
+    /// The result, within its limits, or why there is none.
     pub result: Result<ScoreResult, ScoreError>,
-    /// Fuel used, instantiation included, by the run of the scorer that had all answers of judges, or by those of all
-    /// jurors together; `None` if the time-out ended the score, for then wasmtime does not tell.
+    /// The fuel used, instantiation included, by the scorer's run that had all answers of judges, or by those of all
+    /// jurors together; `None` if the time-out ended the score, because wasmtime does not report it then.
     pub fuel: Option<u64>,
     /// The most bytes of memories and tables in use at once.
     pub memory_bytes: u64,
-    /// How long it took, waiting for judges included.
+    /// How long it took, including the time that it waited for judges.
     pub duration: Duration,
     /// What the scorer logged, within its limits.
     pub log: Vec<LogLine>,
-    /// The digest of the files that it was shown; `None` if it was shown none. With it,
-    /// [`ScorerInput::digest`] names all that the scorer was given.
+    /// The digest of the files that the scorer could read; `None` if there were none. With it, [`ScorerInput::digest`]
+    /// identifies the scorer's whole input.
     pub files: Option<Digest>,
     /// The calls of judges that it is based on, in the order in which they were asked.
     pub calls: Vec<ScoreCall>,
 }
 
 impl Outcome {
-    /// That of a case whose task failed, for this reason: nothing ran.
+    /// The outcome for a case whose task failed, for this reason: nothing ran.
     pub fn of_failed_task(why: &str) -> Outcome {
         let message = format!("the task failed: {why}");
         Outcome::of_nothing(Err(ScoreError::new(ErrorKind::TaskFailed, message)))
     }
 
-    /// That of a case that lacks what the scorer is to be given, for this reason: nothing ran.
+    /// The outcome for a case without input that the scorer needs, for this reason: nothing ran.
     #[cfg(feature = "store")]
     pub(crate) fn of_no_input(why: String) -> Outcome {
         Outcome::of_nothing(Err(ScoreError::new(ErrorKind::InvalidInput, why)))
     }
 
-    /// That of a score for which nothing ran.
+    /// The outcome of a score for which nothing ran.
     fn of_nothing(result: Result<ScoreResult, ScoreError>) -> Outcome {
         Outcome {
             result,
@@ -79,10 +79,10 @@ impl Outcome {
 }
 
 impl LoadedScorer {
-    /// Scores one case in its own sandbox, with the parts of it that the scorer says it reads, and
-    /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
-    /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may. Nothing runs
-    /// either in a process that was forked from the one that made the sandbox: that is `failed`.
+    /// Scores one case in a separate sandbox, with the parts of the case that the scorer declares to read, and with the
+    /// files if it imports them. It reads the files and waits for its share of the budget first. Nothing runs if the
+    /// files cannot be read: the error is `invalid-input`, or `timed-out` if reading takes too long. Nothing runs
+    /// either in a process that was forked from the one that made the sandbox: the error is `failed`.
     pub fn score(&self, input: ScorerInput<'_>) -> impl Future<Output = Outcome> + Send {
         self.score_knowing(input, Vec::new())
     }
@@ -121,7 +121,7 @@ impl LoadedScorer {
         }
     }
 
-    /// The score by each juror, all at the same time, as one.
+    /// Scores with each juror, all at the same time, and combines the scores.
     async fn score_by_jury(
         &self,
         input: ScorerInput<'_>,
@@ -143,7 +143,7 @@ impl LoadedScorer {
         Outcome { result, duration: began.elapsed(), ..cost_of_all(outcomes, &self.limits) }
     }
 
-    /// The score with what one judge answers.
+    /// Scores with the answers of one judge.
     async fn score_once(
         &self,
         input: ScorerInput<'_>,
@@ -161,7 +161,7 @@ impl LoadedScorer {
         let clock = Clock::start(self.limits.timeout);
         let mut run = self.run(input, (seed, clock.clone()), granted).await;
         let mut duration = run.cost.duration;
-        // A guest that waits for a judge is gone meanwhile, and runs again with the answers.
+        // A guest that waits for a judge does not exist meanwhile, and runs again with the answers.
         while let Some(calls) = run.cost.granted.calls().filter(|calls| calls.waits()) {
             let asked = Instant::now();
             let answered = clock.stopped(calls.ask()).await;
@@ -186,7 +186,7 @@ impl LoadedScorer {
             && self.trust.is_there()
     }
 
-    /// One run of the guest without the component around it, of which nothing is left if it misses.
+    /// One run of the guest without the component around it; after a miss, nothing of it remains.
     async fn run_core(
         &self,
         core: &CoreCall,
@@ -194,9 +194,9 @@ impl LoadedScorer {
         of: (Seed, Clock),
     ) -> Result<Run, InVain> {
         let (shared, limits) = (self.sandbox.shared(), &self.limits);
-        // Such a scorer imports nothing that needs a grant.
+        // Such a scorer has no import that needs a grant.
         let clock = of.1.clone();
-        // Declared first, dropped last: the place is given back when the memory is.
+        // Declared first, dropped last: the share of the budget is returned only after the memory is.
         let _admitted = clock.stopped(shared.admission.enter(limits)).await;
         let state = State::new(limits, of, Granted::default());
         let mut sandbox = core.sandbox(&shared.engine, state);
@@ -205,7 +205,7 @@ impl LoadedScorer {
         let answer = core.score(&mut sandbox, input.into(), limits.transfer_bytes());
         let result = match answer {
             Err(Missed) => None,
-            // The component would have been ended.
+            // The time-out would have ended the component.
             Ok(_) if clock.check().is_err() => None,
             Ok(Ok(answer)) => Some(result::check(answer, self.info.scale, limits)),
             Ok(Err(error)) => Some(Err(guest_call::scorers_own(error, limits))),
@@ -218,7 +218,7 @@ impl LoadedScorer {
         Ok(Run { result, cost })
     }
 
-    /// One run of the guest, from its beginning to its answer, or to where it waits for one.
+    /// One run of the guest, from its beginning to its answer, or until it waits for a judge.
     async fn run(&self, input: ScorerInput<'_>, mut of: (Seed, Clock), granted: Granted) -> Run {
         let mut in_vain = Duration::ZERO;
         if let Some(core) = self.image.core().filter(|_| self.goes_without_component()) {
@@ -229,7 +229,7 @@ impl LoadedScorer {
                 }
                 Err(InVain(duration)) => {
                     self.trust.missed();
-                    // What is computed again has all of its time again.
+                    // The score that is computed again has its full time again.
                     of.1 = Clock::start(self.limits.timeout);
                     in_vain = duration;
                 }
@@ -245,7 +245,8 @@ impl LoadedScorer {
     }
 }
 
-/// What all jurors of one score used together. The memory is that of one: each has its own, whenever it runs.
+/// What all jurors of one score used together. The memory is that of the juror with the most: each has a separate
+/// instance, whenever it runs.
 fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
     let mut all = Outcome::of_nothing(Ok(ScoreResult::default()));
     let mut log = LogBuffer::new(limits);
@@ -256,7 +257,7 @@ fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
             all.files = outcome.files;
         }
         for call in outcome.calls {
-            // Jurors who want vectors of the same texts share one call.
+            // Jurors that ask for vectors of the same texts share one call.
             if !all.calls.iter().any(|known| known.digest == call.digest) {
                 all.calls.push(call);
             }
@@ -266,16 +267,16 @@ fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
     Outcome { log: log.into_lines(), ..all }
 }
 
-/// A run that gave nothing, and how long it took.
+/// A run without a result, and how long it took.
 struct InVain(Duration);
 
-/// What one run of a guest gave.
+/// The result and the cost of one run of a guest.
 struct Run {
     result: Result<ScoreResult, ScoreError>,
     cost: Cost,
 }
 
-/// What the scorer says about one case.
+/// Calls `score` with one case.
 struct Score<'a> {
     scorer: &'a LoadedScorer,
     input: ScorerInput<'a>,

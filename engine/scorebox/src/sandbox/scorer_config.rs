@@ -1,11 +1,10 @@
-//! A scorer's configuration as the sandbox takes it. What is in it, `config_check` and the scorer check.
+//! A scorer's configuration as the sandbox takes it. `config_check` and the scorer check its content.
 
 use serde_json::Value;
 
 use crate::digest::Digest;
 
-/// A scorer's configuration: a JSON object in one canonical spelling, so that equal configurations
-/// have equal digests.
+/// A scorer's configuration: a JSON object in canonical form, so that equal configurations have equal digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScorerConfig(String);
 

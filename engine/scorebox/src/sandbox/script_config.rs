@@ -1,5 +1,5 @@
-//! What a script is configured with: its interpreter takes values as they are, so they are such as the script's schema
-//! says, with its defaults. What a schema can say beyond that, the script checks.
+//! Prepares the configuration of a script. The script's interpreter uses values as they are, so this converts them as
+//! the script's schema requires and adds its defaults. Whatever else a schema can require, the script checks.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -18,30 +18,30 @@ use super::{
     scorer_config::ScorerConfig,
 };
 
-/// Values that are looked at, and compared with others, in one configuration or in the defaults of one schema: a
+/// The most values that are visited, and compared with others, in one configuration or in the defaults of one schema: a
 /// second's work.
 const MAX_STEPS: usize = 20_000_000;
-/// Bytes of all defaults that are filled in.
+/// The most bytes of all defaults that are filled in.
 const MAX_FILLED_BYTES: usize = 4 << 20;
-/// What a number must be to a bound.
+/// How a number must compare to a bound.
 type Holds = fn(Ordering) -> bool;
-/// How bounds of numbers are written, what they mean, and when they hold.
+/// The keywords for bounds of numbers, their wording, and when they hold.
 const BOUNDS: [(&str, &str, Holds); 4] = [
     ("minimum", "at least", Ordering::is_ge),
     ("maximum", "at most", Ordering::is_le),
     ("exclusiveMinimum", "more than", Ordering::is_gt),
     ("exclusiveMaximum", "less than", Ordering::is_lt),
 ];
-/// The keywords that say how long something may be: at least, at most.
+/// The keywords for the minimum and the maximum length.
 const OF_TEXTS: [&str; 2] = ["minLength", "maxLength"];
 const OF_LISTS: [&str; 2] = ["minItems", "maxItems"];
 
-/// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, with defaults;
-/// and else the same values, spelled as the schema has them.
+/// The configuration that a scorer's `configure` gets. For a script, it is converted by the schema, with defaults; for
+/// any other scorer, the values are the same, in the schema's spelling.
 ///
 /// # Errors
-/// `invalid-config` for the first value that the schema does not allow, and for a key that is required and has no
-/// default.
+/// `invalid-config` for the first value that the schema does not allow, and for a missing key that is required and has
+/// no default.
 pub(super) fn given<'c>(
     config: &'c ScorerConfig,
     info: &ScorerInfo,
@@ -53,8 +53,8 @@ pub(super) fn given<'c>(
     }
 }
 
-/// The configuration with numbers and booleans where it has these as texts, as variables of the environment are, and
-/// with the defaults of what it lacks.
+/// The configuration with numbers and booleans instead of texts that spell them, as environment variables do, and with
+/// the defaults of missing keys.
 fn settled(info: &ScorerInfo, config: &ScorerConfig) -> Result<ScorerConfig, ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let schema = info.config_schema.as_deref().and_then(read);
@@ -66,11 +66,12 @@ fn settled(info: &ScorerInfo, config: &ScorerConfig) -> Result<ScorerConfig, Sco
     Ok(value.as_object().map_or_else(|| config.clone(), ScorerConfig::new))
 }
 
-/// Makes values such as their schemas say, and refuses the first that cannot be. It goes as deep as the schema does.
+/// Converts values as their schemas require, and refuses the first one for which that is impossible. It goes as deep as
+/// the schema does.
 pub(super) struct Settling {
-    /// Whether a text may be the number or the boolean that is wanted.
+    /// Whether a text may spell the number or the boolean that is expected.
     reads_texts: bool,
-    /// How much more may be done: schema and configuration may both be a stranger's.
+    /// How many more steps are allowed: schema and configuration may both come from a stranger.
     steps: usize,
     fill_bytes: usize,
 }
@@ -80,7 +81,7 @@ impl Settling {
         Settling { reads_texts: true, steps: MAX_STEPS, fill_bytes: MAX_FILLED_BYTES }
     }
 
-    /// For the defaults of a schema, which are of the right types.
+    /// For the defaults of a schema, which already have the right types.
     pub(super) fn of_defaults() -> Settling {
         Settling { reads_texts: false, ..Settling::of_a_configuration() }
     }
@@ -123,7 +124,7 @@ impl Settling {
         }
     }
 
-    /// What `enum` and `const` say.
+    /// Checks a value against `enum` and `const`.
     fn must_be_listed(
         &mut self,
         value: &Value,
@@ -213,7 +214,7 @@ impl Settling {
     }
 }
 
-/// Refuses a key that no property has, and gives one in snake_case the property's name, as all scorers take it.
+/// Refuses an unknown key, and renames a key in snake_case to the property's name, which all scorers accept.
 fn must_be_known(
     object: &mut Map<String, Value>,
     schema: &Map<String, Value>,
@@ -233,7 +234,7 @@ fn must_be_known(
             if let Some(value) = object.remove(&key) {
                 object.insert(name, value);
             }
-        // The keys of these are looked for, and refused, with those of `properties`.
+        // The keys of these are searched, and refused, together with those of `properties`.
         } else if !["$ref", "allOf", "anyOf", "oneOf"].iter().any(|it| schema.contains_key(*it)) {
             let names: Vec<&str> = properties.keys().map(String::as_str).collect();
             return Err(unknown(place, &key, &names));
@@ -287,13 +288,13 @@ fn must_be_as_long(
     }
 }
 
-/// A whole number from 0, as lengths are; 3.0 is one too.
+/// A whole number from 0 for a length; 3.0 counts too.
 pub(super) fn count(value: &Value) -> Option<u64> {
     let whole = |it: f64| (it >= 0.0 && it.fract() == 0.0).then_some(it as u64);
     value.as_u64().or_else(|| value.as_f64().and_then(whole))
 }
 
-/// Exact where both are whole.
+/// Compares exactly if both are whole.
 fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     match (whole(left), whole(right)) {
         (Some(left), Some(right)) => Some(left.cmp(&right)),
@@ -305,7 +306,7 @@ fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
 
-/// Whether it is one as far as doubles can say: 0.3 is one of 0.1.
+/// Whether it is a multiple within the precision of doubles: 0.3 is a multiple of 0.1.
 fn is_multiple(number: &Number, of: &Number) -> bool {
     if let (Some(number), Some(of)) = (whole(number), whole(of)) {
         return number.checked_rem(of).is_none_or(|rest| rest == 0);
@@ -315,7 +316,7 @@ fn is_multiple(number: &Number, of: &Number) -> bool {
     !times.is_finite() || (times - times.round()).abs() <= 2.0 * f64::EPSILON * times.abs()
 }
 
-/// Whether two values are equal as JSON Schema has it: 1 is 1.0.
+/// Whether two values are equal in JSON Schema: 1 is 1.0.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -335,7 +336,7 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// How many values a value is made of.
+/// The number of values in a value.
 fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),

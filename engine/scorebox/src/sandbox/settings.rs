@@ -1,34 +1,35 @@
-//! The engine's settings. Every number of the pool is derived from the number of slots; what is
-//! deterministic and what is off stands here and nowhere else.
+//! The engine's settings. Every size of the pool is derived from the number of slots; all settings for determinism, and
+//! all disabled features, are here and nowhere else.
 
 use crate::advice::Bound;
 
 use super::Limits;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// Core instances of one component: the module, its adapters, and for languages that link several
-/// modules (Python) a few dozen more.
+/// The most core instances of one component: the module, its adapters, and for languages that link several modules
+/// (Python) a few dozen more.
 pub(super) const CORE_INSTANCES: u32 = 48;
-/// Linear memories of one component: one, with room for adapters that have their own.
+/// The most linear memories of one component: one, with room for adapters that have their own.
 pub(super) const MEMORIES: u32 = 4;
-/// Tables of one component: one a module.
+/// The most tables of one component: one per module.
 pub(super) const TABLES: u32 = 24;
-/// Elements of one table: large interpreters have some ten thousand functions.
+/// The most elements of one table: large interpreters have some ten thousand functions.
 pub(super) const TABLE_ELEMENTS: usize = 65_536;
-/// Core instances of an instance that is kept for the next case: its code and its state.
+/// The core instances of an instance that is kept for the next case: its code and its state.
 const KEPT_CORE_INSTANCES: u32 = 2;
-/// Tables of an instance that is kept for the next case: that of its code.
+/// The tables of an instance that is kept for the next case: that of its code.
 pub(super) const KEPT_TABLES: u32 = 1;
-/// Handles to host resources (streams, polls) that an instance may hold.
+/// How many handles to host resources (streams, polls) an instance may hold.
 pub(super) const COMPONENT_HANDLES: usize = 1000;
-/// Bytes of wasmtime's own data on one instance.
+/// The most bytes of wasmtime's own data for one instance.
 const INSTANCE_BYTES: usize = 8 << 20;
-/// A memory's dirty pages up to this many bytes are put back by copying; the rest by the kernel.
+/// Up to this many bytes, a memory's dirty pages are reset by copying; the kernel resets the rest.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
-/// Instances that are kept for the next case, and those that tell what they begin as, in a pool of `slots` sandboxes:
-/// one of each for every slot, within bounds, since each takes address space.
+/// How many instances a pool of `slots` sandboxes has room for in addition: instances that are kept for the next case,
+/// and the models that they are reset to. That is one of each for every slot, within bounds, because each takes address
+/// space.
 pub(super) fn kept_instances(slots: u32) -> u32 {
     slots.saturating_mul(2).clamp(32, 1024)
 }
@@ -37,11 +38,11 @@ pub(super) fn kept_instances(slots: u32) -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Allocation {
-    /// From a pool that is set up once.
+    /// From a pool, which is set up once.
     Pooling,
     /// For every instance (slower), because there is no pool.
     OnDemand {
-        /// Why not.
+        /// Why there is no pool.
         reason: String,
     },
 }
@@ -54,7 +55,7 @@ pub(super) const SHAPE: Bound = Bound::Shape {
     table_elements: TABLE_ELEMENTS,
 };
 
-/// What one component may have, wherever its instances come from.
+/// What one component may contain, wherever its instances are allocated.
 fn bounded_pool() -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.max_core_instances_per_component(CORE_INSTANCES)
@@ -69,17 +70,17 @@ fn bounded_pool() -> PoolingAllocationConfig {
     pool
 }
 
-/// How machine code notices what a guest must not do, such as an access outside its memory. The outcome and the fuel
-/// are the same.
+/// How machine code detects a guest's invalid operations, such as an access outside its memory. The outcome and the
+/// fuel are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traps {
-    /// By signals of the processor: handlers of this process take them.
+    /// Through processor signals: this process has handlers for them.
     Signals,
-    /// By checks in the code: no handler is installed.
+    /// Through checks in the code: no handler is installed.
     Checks,
 }
 
-/// Settings for a pool of `slots` sandboxes, and of so many instances that are kept beside them.
+/// Settings for a pool of `slots` sandboxes, and of `kept` instances in addition.
 pub(super) fn pooling(slots: u32, kept: u32, traps: Traps) -> Config {
     let mut pool = bounded_pool();
     pool.total_component_instances(slots)
@@ -88,7 +89,7 @@ pub(super) fn pooling(slots: u32, kept: u32, traps: Traps) -> Config {
         .total_tables(slots.saturating_mul(TABLES) + kept * KEPT_TABLES)
         .total_stacks(slots)
         .max_unused_warm_slots(slots);
-    // wasmtime's scan passes over what is swapped out, which the next instance would find (its pull request 14357).
+    // wasmtime's scan misses pages that are swapped out, which the next instance would find (its pull request 14357).
     if PoolingAllocationConfig::is_pagemap_scan_available() && !can_swap() {
         // Without the scan, keeping pages resident costs more than it saves.
         pool.pagemap_scan(Enabled::Yes)
@@ -112,11 +113,11 @@ fn can_swap() -> bool {
     true
 }
 
-/// Settings of an engine that runs nothing and takes no address space to speak of, but refuses what a pool
-/// refuses, in its words.
+/// Settings of an engine that runs nothing and needs almost no address space, but refuses what a pool refuses, with the
+/// same message.
 pub(super) fn checking(traps: Traps) -> Config {
     let mut pool = bounded_pool();
-    // A component may have no more tables than there are in all.
+    // A component may have no more tables than the whole pool.
     pool.total_component_instances(0)
         .total_core_instances(0)
         .total_memories(0)
@@ -132,26 +133,26 @@ pub(super) fn on_demand(traps: Traps) -> Config {
     let mut config = common(traps);
     config
         .allocation_strategy(InstanceAllocationStrategy::OnDemand)
-        // No address space beyond what a memory needs: it is what was lacking.
+        // This takes no more address space than a memory needs, because address space is what was lacking.
         .memory_reservation(0)
         .memory_reservation_for_growth(1 << 20)
         .memory_guard_size(64 << 10);
     config
 }
 
-/// What both have in common, and all that compiled code for the pool depends on.
+/// What both have in common, and everything that compiled code for the pool depends on.
 pub(super) fn common(traps: Traps) -> Config {
     let mut config = Config::new();
     config
         .signals_based_traps(traps == Traps::Signals)
-        // Bounded: instructions, and the clock.
+        // Bounds on instructions and on time.
         .consume_fuel(true)
         .epoch_interruption(true)
-        // The same bits on every machine.
+        // For the same bits on every machine.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
-        // What no scorer of the contract needs: shared memory (wasmtime's feature `threads` is off as well),
-        // concurrency, garbage collection, 64-bit memories.
+        // Features that no scorer of the contract needs: shared memory (wasmtime's feature `threads` is disabled as
+        // well), concurrency, garbage collection, 64-bit memories.
         .shared_memory(false)
         .concurrency_support(false)
         .wasm_gc(false)

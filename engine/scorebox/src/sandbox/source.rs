@@ -1,5 +1,4 @@
-//! A component that is to be loaded: what names it in the cache, and what may be known of it without its bytes.
-//! Compiles nothing.
+//! A component to load: its keys in the cache, and what may be known of it without its bytes. It compiles nothing.
 
 use crate::{component_bytes::ComponentBytes, digest::Digest};
 
@@ -11,11 +10,11 @@ use super::{
     wanted_code::Wanted,
 };
 
-/// Which checks a description, a configuration and what `configure` left have passed that are kept in the cache; where
-/// others are made, it gets a new number.
+/// The version of the checks that cached descriptions, configurations and the states that `configure` left have passed;
+/// it increases when the checks change.
 const CHECKS: &str = "4";
 
-/// A component that the user lets in.
+/// A component that the user admits.
 pub(super) struct Source<'a> {
     pub(super) component: &'a ComponentBytes,
     pub(super) outside: Outside,
@@ -23,11 +22,11 @@ pub(super) struct Source<'a> {
 }
 
 impl Sandbox {
-    /// A component of which the cache may have kept what is `known`.
+    /// A component for which the cache may already have `known`.
     ///
     /// # Errors
-    /// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it
-    /// imports what is not granted.
+    /// `invalid-component` if the bytes are not a component with the contract's exports, `missing-grant` if it imports
+    /// what is not granted.
     pub(super) fn source<'a>(
         &self,
         component: &'a ComponentBytes,
@@ -53,13 +52,13 @@ impl Sandbox {
         Ok(Source { component, outside, way })
     }
 
-    /// Components that import WASI are not taken apart: what `configure` leaves shows only afterwards whether they can
-    /// be frozen, and whole they score a little faster if not.
+    /// Components that import WASI are not split: whether they can be frozen is known only after `configure`, and if
+    /// not, they score a little faster when they are whole.
     fn way_of(&self, anatomy: &Anatomy) -> Way {
         if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
     }
 
-    /// The code of a component, under the names that it has in the cache.
+    /// The code of a component, with its keys in the cache.
     pub(super) fn wanted<'a>(&self, source: &Source<'a>) -> Wanted<'a> {
         let Source { component, outside, way } = source;
         // These texts are not configurations.
@@ -69,7 +68,7 @@ impl Sandbox {
         Wanted { component, way: *way, key, shared_key }
     }
 
-    /// What the cache has of a component with a configuration. `limits` are those under which the guest ran: what it
+    /// The key of a component with a configuration in the cache. `limits` are those under which the guest ran: what it
     /// left, and whether it got there, depends on them. (A time-out leaves nothing to keep.)
     pub(super) fn image_key(&self, component: Digest, config: &str, limits: &Limits) -> Digest {
         let what = format!("{CHECKS} {config}");
@@ -97,11 +96,11 @@ impl Sandbox {
     }
 }
 
-/// What [`Sandbox::load`] refuses before it compiles anything.
+/// Refuses a component that [`Sandbox::load`] would refuse before it compiles anything.
 ///
 /// # Errors
-/// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it
-/// imports what is not granted.
+/// `invalid-component` if the bytes are not a component with the contract's exports, `missing-grant` if it imports what
+/// is not granted.
 pub fn check_outside(component: &ComponentBytes, grants: Grants) -> Result<(), ScoreError> {
     admit(&read(component)?, grants)
 }
@@ -119,7 +118,7 @@ fn read(component: &ComponentBytes) -> Result<Anatomy, ScoreError> {
     Anatomy::read(component.bytes()?)
 }
 
-/// Refuses what may not be compiled at all.
+/// Refuses a component that may not even be compiled.
 fn admit(anatomy: &Anatomy, grants: Grants) -> Result<(), ScoreError> {
     anatomy.must_be_a_scorer()?;
     grants.admit(&anatomy.imports)

@@ -1,5 +1,5 @@
-//! What stands behind one instance: memory limiter, log, clocks, capabilities. Lives as long as one score. What the
-//! guest can call of it is in `imports`.
+//! The host's state of one instance: memory limiter, log, clocks, capabilities. It exists for one score. What the guest
+//! can call is in `imports`.
 
 use wasmtime::ResourceLimiter;
 
@@ -14,25 +14,25 @@ use super::{
     wasi::{Seed, WasiState},
 };
 
-/// Bytes of one table element.
+/// The size of one table element, in bytes.
 const TABLE_ELEMENT_BYTES: usize = 8;
 
 /// The data of a store.
 pub(super) struct State {
     pub(super) limiter: Limiter,
     pub(super) log: LogBuffer,
-    /// Whether the guest may call the host, where no component keeps it from doing so: not while it allocates, and not
-    /// after it has answered.
+    /// Whether the guest may call the host, when there is no component that prevents it: not while it allocates, and
+    /// not after it has answered.
     pub(super) may_call_out: bool,
-    /// The guest's time, and the host's.
+    /// The clock of the guest's time.
     pub(super) clock: Clock,
-    /// What its clocks and random numbers are made of.
+    /// What its clocks and random numbers are derived from.
     pub(super) seed: Seed,
-    /// What the scorer has of the outside.
+    /// The scorer's share of the capabilities.
     pub(super) granted: Granted,
     /// Made when a component first uses WASI.
     wasi: Option<Box<WasiState>>,
-    /// Why what the last call left cannot be continued elsewhere, if WASI is why.
+    /// If the state that the last call left cannot be continued elsewhere because of WASI: the reason.
     pub(super) kept_of_wasi: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// WASI's side, made if nothing has used it yet.
+    /// The instance's WASI, made on first use.
     pub(super) fn wasi(&mut self) -> &mut WasiState {
         self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)))
     }
@@ -67,8 +67,8 @@ impl State {
     }
 }
 
-/// Bounds the sum of all memories and tables, and the elements of each table, and remembers a refusal, so that what
-/// looks like an ordinary crash of the guest can be named.
+/// Limits the total size of all memories and tables, and the elements of each table. It also remembers a refusal, so
+/// that what looks like an ordinary crash of the guest gets the right error.
 pub(super) struct Limiter {
     limit: usize,
     used: usize,
@@ -82,7 +82,7 @@ impl Limiter {
         Limiter { limit, used: 0, peak: 0, refused: None }
     }
 
-    /// Begins with so many bytes in use, those of an instance that is there already, if they are within the limit.
+    /// Starts with this many bytes in use, those of an existing instance, if they are within the limit.
     pub(super) fn begin_with(&mut self, bytes: usize) -> bool {
         self.grow(0, bytes, true)
     }
@@ -102,13 +102,13 @@ impl Limiter {
         self.used as u64
     }
 
-    /// The bytes that would have been in use, had the limit not refused them.
+    /// The number of bytes that would have been in use if the limit had not refused them.
     pub(super) fn refused_bytes(&self) -> Option<u64> {
         self.refused.map(|bytes| bytes as u64)
     }
 
-    /// Whether so many bytes may be used. What is not `possible` for another reason is never counted as use, and
-    /// as a refusal if it is over the limit too.
+    /// Whether this many bytes may be used. Growth that is not `possible` for another reason never counts as use, but
+    /// counts as a refusal if it is over the limit too.
     fn grow(&mut self, current: usize, desired: usize, possible: bool) -> bool {
         let wanted = self.used.saturating_add(desired.saturating_sub(current));
         if wanted > self.limit {
@@ -167,17 +167,17 @@ impl ResourceLimiter for Limiter {
     }
 }
 
-/// Whether growing so far is within what the guest itself declared. Growing further fails whatever the limiter
-/// says.
+/// Whether the size is within the maximum that the guest itself declared. Growing further fails whatever the limiter
+/// decides.
 fn fits(desired: usize, maximum: Option<usize>) -> bool {
     maximum.is_none_or(|maximum| desired <= maximum)
 }
 
-/// The messages of one score, up to the limits.
+/// The messages of one score, within the limits.
 #[derive(Default)]
 pub(super) struct LogBuffer {
     lines: Vec<LogLine>,
-    /// The letters of a message that has not ended.
+    /// The letters of a message that has not ended yet.
     letters: String,
     bytes: usize,
     /// Whether the end of a message was dropped.
@@ -213,8 +213,8 @@ impl LogBuffer {
         self.lines.push(LogLine { level, message });
     }
 
-    /// A letter of a message that has not ended; what no log has room for is dropped at once, but for the letter that
-    /// shows that there was more.
+    /// Adds a letter of a message that has not ended yet. Letters that no log has room for are dropped at once, except
+    /// the one that shows that there was more.
     pub(super) fn push_letter(&mut self, letter: char) {
         if self.letters.len() <= self.max_bytes {
             self.letters.push(letter);
@@ -226,9 +226,9 @@ impl LogBuffer {
         self.push(level, message);
     }
 
-    /// The last thing that the scorer called an error: the whole of its last panic, if there was one (printed, it is
-    /// several lines), without Rust's advice on how to see more, and of Go's goroutines only where it happened; else
-    /// the last message.
+    /// The last error that the scorer logged: the whole message of its last panic, if there was one (printed, it has
+    /// several lines), without Rust's advice on how to see more, and with only the relevant place from Go's goroutines;
+    /// otherwise the last message.
     pub(super) fn last_words(&self) -> Option<String> {
         let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
         let errors: Vec<&str> = errors
@@ -243,7 +243,7 @@ impl LogBuffer {
         (!words.is_empty()).then(|| words.join("\n"))
     }
 
-    /// The messages; a last line says that one was cut and how many were dropped, if any.
+    /// The messages; if a message was cut or messages were dropped, a last line reports that and how many.
     pub(super) fn into_lines(mut self) -> Vec<LogLine> {
         let dropped = format!("{} more messages were dropped", self.dropped);
         let lost = match (self.is_cut, self.dropped) {
@@ -260,8 +260,8 @@ impl LogBuffer {
     }
 }
 
-/// What Go's runtime says when it ends a program, and the first place in the scorer's own package among the goroutines
-/// that it lists.
+/// The message of Go's runtime when it ends a program, and the first place in the scorer's own package among the
+/// goroutines that it lists.
 fn words_of_go(errors: &[&str]) -> Option<String> {
     let goroutine = |line: &&str| line.starts_with("goroutine ") && line.ends_with(':');
     let traces = errors.iter().position(goroutine)?;
@@ -269,7 +269,7 @@ fn words_of_go(errors: &[&str]) -> Option<String> {
     let ends = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
     let words = &before[before.iter().rposition(ends)?..];
     let mut words: Vec<&str> = words.iter().copied().filter(|line| !line.is_empty()).collect();
-    // A frame is a function, and on the next line its file.
+    // A frame has a function, and its file on the next line.
     let mut frames = traces.iter().zip(traces.iter().skip(1));
     let own =
         frames.find(|(function, file)| function.starts_with("main.") && file.starts_with('\t'));
@@ -341,7 +341,7 @@ mod tests {
         assert!(!limiter.table_growing(0, 11, Some(10)).unwrap());
         assert!(!limiter.memory_growing(0, 11, Some(10)).unwrap());
         assert_eq!((limiter.peak_bytes(), limiter.refused_bytes()), (peak, None));
-        // Over the limit as well, it is a refusal.
+        // Growth that is over the limit as well counts as a refusal.
         assert!(!limiter.memory_growing(0, 11 << 20, Some(10)).unwrap());
         assert!(limiter.refused_bytes().is_some());
     }

@@ -1,5 +1,5 @@
-//! A scorer's summary of a run: one call at its end, in a sandbox like that of a score. Reads no
-//! rows; the caller passes them in.
+//! A scorer's summary of a run: one call at its end, in a sandbox like that of a score. It reads no rows; the caller
+//! passes them in.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
-    /// One JSON document, or why it is missing.
+    /// One JSON document, or why there is none.
     pub result: Result<String, ScoreError>,
     /// Fuel used; `None` if the time-out ended it.
     pub fuel: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Summary {
     pub log: Vec<LogLine>,
 }
 
-/// The rows of a run that are handed to `summarize`, as far as they fit.
+/// The rows of a run for `summarize`, as long as they fit.
 #[derive(Debug)]
 pub struct SummaryRows {
     rows: Vec<ScoredRow>,
@@ -44,7 +44,7 @@ pub struct SummaryRows {
 }
 
 impl SummaryRows {
-    /// Takes a row; answers whether there is still room for more.
+    /// Adds a row; returns whether there is still room for more.
     pub fn add(&mut self, row: ScoredRow) -> bool {
         const ROW_BYTES: usize = size_of::<ScoredRow>();
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -60,7 +60,7 @@ impl SummaryRows {
 
 #[cfg(feature = "store")]
 impl SummaryRows {
-    /// The same rows in the order of these numbers, of which there is one for each row.
+    /// The same rows in the order of these numbers, one for each row.
     pub(crate) fn in_order_of(mut self, numbers: Vec<u64>) -> SummaryRows {
         let mut numbered: Vec<(u64, ScoredRow)> = numbers.into_iter().zip(self.rows).collect();
         numbered.sort_by_key(|(number, _)| *number);
@@ -70,15 +70,15 @@ impl SummaryRows {
 }
 
 impl LoadedScorer {
-    /// An empty list for the rows of a run: what is in it stays below half of the scorer's memory
-    /// limit, because the scorer gets all of it at once.
+    /// An empty list for the rows of a run. Its content stays below half of the scorer's memory limit, because the
+    /// scorer gets all of it at once.
     pub fn summary_rows(&self) -> SummaryRows {
         let max_bytes = self.limits.of_loading().memory_bytes / 2;
         SummaryRows { rows: Vec::new(), bytes: 0, max_bytes, too_many: false }
     }
 
-    /// Asks the scorer for its summary of a run; `None` if it has no such function. Limits are those
-    /// of loading: a score's, and at least the default ones.
+    /// Asks the scorer for its summary of a run; `None` if it has no such function. The limits are those of loading: a
+    /// score's, but at least the default ones.
     pub async fn summarize(&self, rows: &SummaryRows) -> Option<Summary> {
         let function = self.summarize.as_ref()?;
         let limits = self.limits.of_loading();
@@ -103,7 +103,7 @@ impl LoadedScorer {
     }
 }
 
-/// What the scorer says about the rows of a run.
+/// Calls `summarize` with the rows of a run.
 struct Summarize<'a> {
     scorer: &'a LoadedScorer,
     function: &'a ComponentExportIndex,

@@ -1,5 +1,5 @@
-//! Code that is wanted: at hand, from the cache, or compiled, and each once however many loads want it. What is kept on
-//! disk and how, `cache` decides; who compiles, `compile`.
+//! Provides code: code that was kept, code from the cache, or newly compiled code, each once however many loads want
+//! it. What is kept on disk, and how, is decided in `cache`; where it is compiled is decided in `compile`.
 
 use std::sync::{
     Arc,
@@ -24,12 +24,12 @@ pub(super) struct Wanted<'a> {
     pub(super) way: Way,
     /// The key of the component's own code.
     pub(super) key: Digest,
-    /// The key of the code that all components share that differ only in their data, if they can be taken apart.
+    /// The key of the code that is shared by all components that differ only in their data, if they can be split.
     pub(super) shared_key: Option<Digest>,
 }
 
 impl Sandbox {
-    /// The code of a component that is the same for all configurations. With it, whether it had to be compiled.
+    /// The code of a component that is the same for all configurations, and whether it had to be compiled.
     pub(super) async fn code(
         &self,
         wanted: &Wanted<'_>,
@@ -40,7 +40,8 @@ impl Sandbox {
         if of == wanted.component.digest() {
             return Ok((code, compiled));
         }
-        // It is of a component with other data. If that is not apart from it, this one has its own code.
+        // This code belongs to a component with other data. If it is not separate from the data, this component needs
+        // its own code.
         let (beside, cache) = match &*code {
             Code::Split(code) => (Some(&**code), None),
             Code::Whole { .. } => (None, cache),
@@ -49,7 +50,7 @@ impl Sandbox {
         Ok((found.code, compiled))
     }
 
-    /// The code that runs with the data of a component, which it may bring from another one.
+    /// The code for running with the data of a component; it may come from another component.
     pub(super) async fn code_without_data(
         &self,
         wanted: &Wanted<'_>,
@@ -65,7 +66,7 @@ impl Sandbox {
         }
     }
 
-    /// The code of a component, or of one that may share its own.
+    /// The code of a component, or of another component that may share it.
     async fn any_code(
         &self,
         wanted: &Wanted<'_>,
@@ -76,7 +77,7 @@ impl Sandbox {
         let (found, compiled) = self.found(key, wanted, None, cache, budget).await?;
         match found {
             Ok(found) => Ok((found, compiled)),
-            // Data may be why the other one does not compile.
+            // The other component may not compile because of its data.
             Err(refused) if refused.of != wanted.component.digest() => {
                 self.own(wanted, None, cache, budget).await
             }
@@ -84,7 +85,7 @@ impl Sandbox {
         }
     }
 
-    /// The code of a component itself.
+    /// The code of exactly this component.
     async fn own(
         &self,
         wanted: &Wanted<'_>,
@@ -98,8 +99,8 @@ impl Sandbox {
         Ok((found, compiled))
     }
 
-    /// The code that is at hand under `key`, or from the cache, or compiled `beside` some that is there. Loads
-    /// that want the same code meanwhile wait for it.
+    /// The code under `key`, if it was kept, or from the cache, or compiled `beside` existing code. Loads that want the
+    /// same code meanwhile wait for it.
     async fn found(
         &self,
         key: Digest,
@@ -126,7 +127,7 @@ impl Sandbox {
                     }
                     Ok(Ok(Found { of: component.digest(), code: Arc::new(code) }))
                 }
-                // It would not compile for the next one either.
+                // It would not compile for the next load either.
                 Err(CompileError::OfTheComponent(error)) => {
                     Ok(Err(Refused { of: component.digest(), error }))
                 }
@@ -137,7 +138,7 @@ impl Sandbox {
         Ok((found, compiled.into_inner()))
     }
 
-    /// What the cache has: code that is shared, or the component's own.
+    /// The code in the cache: shared code, or the component's own.
     fn cached(&self, wanted: &Wanted<'_>, cache: &Cache) -> Option<Found> {
         let code = |key| cache.get_code(&self.shared().engine, key);
         if let Some(Code::Split(code)) = wanted.shared_key.and_then(code) {
@@ -147,7 +148,7 @@ impl Sandbox {
         Some(Found { of: wanted.component.digest(), code: Arc::new(code) })
     }
 
-    /// The code of a component that is not taken apart, and is the same for all configurations.
+    /// The code of a component that is not split, which is the same for all configurations.
     pub(super) async fn whole_code(
         &self,
         component: Vec<u8>,

@@ -1,6 +1,5 @@
-//! The WASI that a component may be granted: nothing behind it, and the same every time for the same
-//! case. Whether it may be imported at all is for `grants` to say,
-//! and how it is linked for `imports`.
+//! The WASI that a component may be granted: it reaches nothing outside, and behaves the same every time for the same
+//! case. Whether it may be imported at all is decided in `grants`, and how it is linked in `imports`.
 
 use std::{
     sync::{
@@ -22,18 +21,18 @@ use wasmtime_wasi::{
 use super::settings::COMPONENT_HANDLES;
 use crate::{contract::LogLevel, digest::Digest};
 
-/// Bytes of standard output, and of standard error, that are kept.
+/// The most bytes that are kept of standard output, and of standard error.
 pub(super) const PRINTED_BYTES: usize = 64 << 10;
 /// The most random bytes of one call.
 pub(super) const RANDOM_BYTES: usize = 1 << 20;
-/// The first second that a wall clock can show: 2020-01-01 UTC.
+/// The earliest time of a wall clock: 2020-01-01 UTC.
 const FIRST_SECOND: u64 = 1_577_836_800;
-/// The seconds that a wall clock can show from there on: about ten years.
+/// The range of a wall clock's time from there on, in seconds: about eight and a half years.
 const SECONDS: u64 = 1 << 28;
-/// How far a monotonic clock advances each time that it is read.
+/// How far a monotonic clock advances with each read.
 const LOOK: Duration = Duration::from_micros(1);
 
-/// What clocks and random numbers are made of: the same for the same case, everywhere.
+/// What clocks and random numbers are derived from: the same for the same case, everywhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seed([u8; 32]);
 
@@ -46,7 +45,7 @@ impl Seed {
         Seed(*input.as_bytes())
     }
 
-    /// 32 different bytes for each use.
+    /// 32 bytes, different for each purpose.
     fn bytes(self, what: &str) -> [u8; 32] {
         *Digest::of_parts([self.0.as_slice(), what.as_bytes()]).as_bytes()
     }
@@ -108,8 +107,8 @@ impl WasiState {
         MonotonicClock { clock: self.clock.clone(), table: &mut self.table }
     }
 
-    /// Why the component cannot continue in another instance from the memory that it has; `None` if it can: there it
-    /// would have no handles, and clocks that begin again.
+    /// Why the component cannot continue in another instance from its memory, where it would have no handles, and
+    /// clocks that start again; `None` if it can.
     pub(super) fn keeps(&self) -> Option<&'static str> {
         if !self.table.is_empty() {
             return Some(
@@ -121,14 +120,14 @@ impl WasiState {
         )
     }
 
-    /// What the component printed, with the level that it has in a log.
+    /// What the component printed, with the log level for it.
     pub(super) fn printed(&self) -> [(LogLevel, Vec<u8>); 2] {
         let printed = [(LogLevel::Info, &self.stdout), (LogLevel::Error, &self.stderr)];
         printed.map(|(level, pipe)| (level, pipe.contents().to_vec()))
     }
 }
 
-/// A wall clock that stands still at a time of the case's own.
+/// A wall clock that stands still at a time derived from the case.
 struct CasesClock {
     time: Duration,
     looked: Arc<AtomicBool>,
@@ -145,8 +144,8 @@ impl HostWallClock for CasesClock {
     }
 }
 
-/// A monotonic clock, in nanoseconds, that advances only when it is read, so that waiting for it ends, and
-/// when something waited for a later time.
+/// A monotonic clock, in nanoseconds. It advances only when it is read, so that a loop that waits for it ends, and when
+/// something waits for a later time.
 #[derive(Clone)]
 struct LooksClock {
     nanoseconds: Arc<AtomicU64>,
@@ -164,8 +163,8 @@ impl HostMonotonicClock for LooksClock {
     }
 }
 
-/// A time that something waits for. It has come as soon as something waits for it, because the true time would be the
-/// machine's; only the end of time never comes.
+/// A time that something waits for. It is reached as soon as something waits for it, because the true time would be the
+/// machine's; only the end of time is never reached.
 struct Awaited {
     clock: LooksClock,
     time: u64,
@@ -180,7 +179,7 @@ impl Pollable for Awaited {
         }
         if !self.seen {
             self.seen = true;
-            // Others have their turn, and a scorer that only asks hears "not yet" once.
+            // Other tasks get their turn, and a scorer that only polls gets "not yet" once.
             tokio::task::yield_now().await;
         }
         self.clock.nanoseconds.fetch_max(self.time, Ordering::Relaxed);
@@ -199,7 +198,7 @@ impl HasData for MonotonicClock<'static> {
 
 impl MonotonicClock<'_> {
     fn wait_for(&mut self, time: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        // What is waited for moves the clock.
+        // Waiting moves the clock.
         self.clock.looked.store(true, Ordering::Relaxed);
         let awaited = Awaited { clock: self.clock.clone(), time, seen: false };
         let awaited = self.table.push(awaited)?;

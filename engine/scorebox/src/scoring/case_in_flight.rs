@@ -1,5 +1,5 @@
-//! What the units of one case share: the digests of what scorers are given, and the folder that the task left, each
-//! made once. Knows no queue and no database.
+//! What the units of one case share: the digests of scorers' inputs, and the folder that the task left, each made once.
+//! It knows no queue and no database.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,28 +15,28 @@ use crate::{
     workspace::TaskFolder,
 };
 
-/// A case in flight, and its share of the memory for cases in flight: given back when the case is no longer
+/// A case in flight, and its share of the memory for cases in flight, which is returned when the case is no longer
 /// needed.
 pub(crate) struct CaseInFlight {
     case: Case,
-    /// Of what scorers are given that read these parts and see these files.
+    /// The digests of the inputs for scorers that read these parts and these files.
     digests: Mutex<Vec<(Fields, Option<Digest>, Digest)>>,
-    /// One for all scorers, which thus see the same files.
+    /// One for all scorers, so that all of them see the same files.
     folder: Option<TaskFolder>,
-    /// The place among the workspaces in memory, as long as the case is in flight.
+    /// The permit for a workspace in memory, held as long as the case is in flight.
     place: OnceCell<Option<OwnedSemaphorePermit>>,
     _share: Option<OwnedSemaphorePermit>,
 }
 
 impl CaseInFlight {
-    /// A case that holds this share.
+    /// A case with this share.
     pub(crate) fn new(case: Case, share: Option<OwnedSemaphorePermit>) -> CaseInFlight {
         let folder = case.task_folder();
         let (digests, place) = (Mutex::default(), OnceCell::new());
         CaseInFlight { case, digests, folder, place, _share: share }
     }
 
-    /// The result of a scorer for this case as a case: the same case, with what the scorer says as its output. Its
+    /// The result of a scorer for this case, as a case: the same case, with the scorer's answer as its output. The
     /// files are not part of it. `None` if there is no result.
     pub(crate) fn with_result(&self, answer: &Answer) -> Option<CaseInFlight> {
         let output = answer.as_output()?;
@@ -51,10 +51,10 @@ impl CaseInFlight {
         Some(CaseInFlight::new(case, None))
     }
 
-    /// Whether the condition holds for the case: whether the scorer that it is gives 1, and not 0 or nothing.
+    /// Whether the condition holds for the case, which means that its scorer gives 1, and not 0 or no score.
     ///
     /// # Errors
-    /// An outcome without a result, which says why there is no answer.
+    /// An outcome without a result, which states why the condition has no answer.
     pub(crate) async fn holds(
         &self,
         condition: &LoadedScorer,
@@ -72,7 +72,7 @@ impl CaseInFlight {
                     format!("`when` should give true or false; found {number}"),
                 ),
             },
-            // What to do about it would be advice about the scorer.
+            // The error's own advice would concern the condition's scorer.
             Err(error) => ScoreError::new(error.kind, of_condition(&error.message)),
         };
         Err(Box::new(Outcome { result: Err(no_answer), log: Vec::new(), ..outcome }))
@@ -83,10 +83,10 @@ impl CaseInFlight {
         &self.case
     }
 
-    /// The value that a scorer is given as the output.
+    /// The value that a scorer gets as the output.
     ///
     /// # Errors
-    /// An outcome that says that the case has no such value, or that it cannot be read.
+    /// An outcome that states that the case has no such value, or that it cannot be read.
     pub(crate) fn value_at(&self, pointer: &CasePointer) -> Result<&str, Box<Outcome>> {
         let why = match pointer.find(&self.case) {
             Ok(Some(value)) => return Ok(value),
@@ -101,10 +101,10 @@ impl CaseInFlight {
         Err(Box::new(Outcome::of_no_input(why)))
     }
 
-    /// The digest of what a scorer that reads `reads` is given, with the files whose digest is `files`. Scorers that
-    /// are given the same share it.
+    /// The digest of the input for a scorer that reads `reads`, with the files whose digest is `files`. Scorers with
+    /// the same input share it.
     pub(crate) fn input_digest(&self, reads: Fields, files: Option<Digest>) -> Digest {
-        // What is behind the lock is consistent after every statement.
+        // The content of the lock is consistent after every statement.
         let mut known = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         let same = known.iter().find(|(fields, its, _)| (*fields, *its) == (reads, files));
         if let Some((_, _, digest)) = same {
@@ -115,7 +115,7 @@ impl CaseInFlight {
         digest
     }
 
-    /// The digest of what a scorer that reads `reads` is given, with this output in place of the case's.
+    /// The digest of the input for a scorer that reads `reads`, with this output instead of the case's.
     pub(crate) fn input_digest_of(
         &self,
         output: &str,
@@ -143,7 +143,8 @@ impl CaseInFlight {
             ..self.case.scorer_input(reads)
         };
         if self.folder.is_some() && scorer.reads_workspace() {
-            // Never closed. Units are taken case by case, so that a case that has a place can always end.
+            // The semaphore is never closed. Units are taken case by case, so that a case with a permit can always
+            // finish.
             self.place
                 .get_or_init(async || Arc::clone(workspaces).acquire_owned().await.ok())
                 .await;
@@ -157,8 +158,8 @@ impl CaseInFlight {
     }
 }
 
-/// What the scorer that a condition is says about its expression, as said about the key `when`, which takes fewer
-/// values than it.
+/// Rewords the error of a condition's scorer about its expression as one about the key `when`, which accepts fewer
+/// values.
 fn of_condition(message: &str) -> String {
     let about_the_key = message.strip_prefix("`expression`");
     let found = about_the_key.and_then(|rest| {

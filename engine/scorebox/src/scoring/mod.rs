@@ -1,6 +1,6 @@
-//! Computes scores. A unit is one case and one scorer; `jobs` of them compute at once, however many wait.
-//! Finished rows are handed on a batch at a time, in whatever order they end. Where units come from, and what
-//! happens to rows, is for others: a run reads cases and stores rows, a verification reads rows and compares.
+//! Computes scores. A unit is one case and one scorer; `jobs` of them compute at the same time, however many wait.
+//! Finished rows are passed on in batches, in the order in which they end. Where units come from and what happens to
+//! rows is decided elsewhere: a run reads cases and stores rows, a verification reads rows and compares.
 //!
 //! ```text
 //! source ──units──> scoring (tasks: jobs that compute, and others for scorers that wait) ──batches──> sink
@@ -9,11 +9,11 @@
 //! - `unit`: what is computed, and its outcome.
 //! - `case_in_flight`: what the units of one case share: its digests and its files.
 //! - `queue`: the units between their source and the workers.
-//! - `workers`: each unit in its own sandbox.
-//! - `turns`: who computes: a task has a turn as long as it does not wait.
-//! - `room`: memory for what is in flight, by bytes.
+//! - `workers`: compute each unit in a separate sandbox.
+//! - `turns`: which tasks compute: a task has a turn as long as it does not wait.
+//! - `room`: limits the memory for what is in flight.
 //!
-//! Invariant: no more than `jobs` scores compute at one moment, not counting those that wait.
+//! Invariant: at most `jobs` scores compute at the same time, not counting those that wait.
 //! Invariant: queues and channels are bounded, so that memory does not grow with the number of units.
 
 mod case_in_flight;
@@ -37,24 +37,25 @@ use crate::judge::Asking;
 use queue::Queue;
 use workers::{Worker, Workers};
 
-/// Bytes of finished rows that wait to be taken.
+/// The most bytes of finished rows that wait to be taken.
 const ROOM_FOR_ROWS: usize = 8 << 20;
-/// Scores that may wait at once, unless something else is said: with the default limit of memory they
-/// take half of the default budget.
+/// The default for how many scores may wait at the same time: even if all of them hold sandboxes, with the default
+/// memory limit they take half of the default budget.
 pub const DEFAULT_WAITING: usize = 32;
 
-/// How many scores are computed or wait at once.
+/// How many scores are computed or wait at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Those that compute, at least 1.
+    /// How many compute, at least 1.
     pub(crate) jobs: usize,
-    /// Those of scorers that can wait in a host call, at least 1; they compute in the turns of `jobs`.
+    /// How many scores of scorers that can wait in a host call may be in progress, at least 1; they compute in the
+    /// turns of `jobs`.
     pub(crate) waiting: usize,
-    /// Units of either kind that are queued before a source waits.
+    /// How many units of either kind are queued before a source must wait.
     pub(crate) queued: usize,
 }
 
-/// The tasks that compute scores. When it is dropped, they end, and what they have in hand is dropped.
+/// The tasks that compute scores. When this is dropped, they end, and what they are computing is dropped.
 pub(crate) struct Scoring<U> {
     units: Arc<Units<U>>,
     workers: Workers,
@@ -77,14 +78,14 @@ impl<U: Unit> Scoring<U> {
             room: Room::new(ROOM_FOR_ROWS),
             is_stopping: Arc::new(is_stopping),
             asking,
-            // As many workspaces in memory as there are jobs.
+            // There are as many workspaces in memory as jobs.
             workspaces: Arc::new(Semaphore::new(jobs)),
         };
         let workers = Workers::begin(&worker, jobs, capacity.waiting.max(1));
         Scoring { units, workers }
     }
 
-    /// Where units go in.
+    /// The queue for units.
     pub(crate) fn units(&self) -> &Arc<Units<U>> {
         &self.units
     }
@@ -92,7 +93,7 @@ impl<U: Unit> Scoring<U> {
     /// Waits until all workers have ended.
     ///
     /// # Errors
-    /// One of them ended by a panic.
+    /// One of them panicked.
     pub(crate) async fn ended(mut self) -> Result<(), tokio::task::JoinError> {
         self.workers.ended().await
     }
@@ -104,8 +105,7 @@ impl<U> Drop for Scoring<U> {
     }
 }
 
-/// The queued units, those of scorers that can wait apart from the others, so that they do not hold the others
-/// back.
+/// The queued units. Those of scorers that can wait are separate, so that they do not block the others.
 pub(crate) struct Units<U> {
     quick: Queue<U>,
     slow: Queue<U>,
@@ -116,7 +116,7 @@ impl<U> Units<U> {
         Units { quick: Queue::new(most), slow: Queue::new(most) }
     }
 
-    /// Adds units, all of a case side by side; waits while there are too many. Blocks the thread.
+    /// Adds units, all units of a case together; waits while there are too many. Blocks the thread.
     pub(crate) fn push(&self, units: impl IntoIterator<Item = U>) -> Result<(), Closed>
     where
         U: Unit,
@@ -130,13 +130,13 @@ impl<U> Units<U> {
         }
     }
 
-    /// Takes nothing more; what is queued is still computed.
+    /// Accepts no more units; those that are queued are still computed.
     pub(crate) fn close(&self) {
         self.quick.close();
         self.slow.close();
     }
 
-    /// Takes nothing more, and drops what is queued.
+    /// Accepts no more units, and drops those that are queued.
     fn abandon(&self) {
         self.quick.abandon();
         self.slow.abandon();

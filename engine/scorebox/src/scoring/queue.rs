@@ -1,5 +1,5 @@
-//! The units between their source and the workers: bounded, and shared so that a worker is woken, and
-//! the source held up, once for many units rather than once for each. Knows nothing of scoring.
+//! The units between their source and the workers: a bounded queue that wakes a worker, or holds up the source, once
+//! for many units rather than once for each. It knows nothing of scoring.
 
 use std::{
     collections::VecDeque,
@@ -8,8 +8,8 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// A queue with blocking senders and asynchronous receivers. A sender that found it full continues
-/// when half of it is taken.
+/// A queue with blocking senders and asynchronous receivers. A sender that found it full continues when half of it has
+/// been taken.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     most: usize,
@@ -22,12 +22,12 @@ struct State<T> {
     closed: bool,
 }
 
-/// The other side is gone.
+/// The other side has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
 
 impl<T> Queue<T> {
-    /// An empty queue that takes no more while it holds `most` items.
+    /// An empty queue that accepts no more while it has `most` items.
     pub(crate) fn new(most: usize) -> Queue<T> {
         Queue {
             state: Mutex::new(State { items: VecDeque::new(), closed: false }),
@@ -53,11 +53,11 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes up to `most` items, at least one; none when the queue is closed and empty.
+    /// Takes up to `most` items, at least one; empty if the queue is closed and empty.
     pub(crate) async fn take(&self, most: usize) -> Vec<T> {
         loop {
             let mut woken = std::pin::pin!(self.work.notified());
-            // From here on a push is not missed.
+            // From here on, no push is missed.
             woken.as_mut().enable();
             if let Some(items) = self.try_take(most) {
                 return items;
@@ -79,7 +79,7 @@ impl<T> Queue<T> {
         Some(items)
     }
 
-    /// Takes nothing more, and drops what is queued, because no worker will take it.
+    /// Accepts no more items, and drops what is queued, because no worker will take it.
     pub(crate) fn abandon(&self) {
         let left = {
             let mut state = self.lock();
@@ -91,7 +91,7 @@ impl<T> Queue<T> {
         self.work.notify_waiters();
     }
 
-    /// Takes nothing more; what is queued can still be taken.
+    /// Accepts no more items; what is queued can still be taken.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.room.notify_all();
@@ -99,7 +99,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // What is behind the lock is consistent after every statement.
+        // The state behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! Memory for what is in flight, by bytes: a producer waits until there is room for its item.
-//! Counts only what asks for room.
+//! Limits the memory for what is in flight, in bytes: a producer waits until there is room for its item. It counts only
+//! items that request room.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
-/// What a semaphore counts.
+/// The unit that the semaphore counts, in bytes.
 const UNIT_BYTES: usize = 256;
-/// What every item takes in addition to its own bytes.
+/// What every item takes in addition to its own size, in bytes.
 const OVERHEAD_BYTES: usize = 512;
 
-/// A number of bytes that things in flight share. A share is given back when it is dropped. An item
-/// larger than all of it waits until it is alone.
+/// A number of bytes that items in flight share. A share is returned when it is dropped. An item larger than the whole
+/// room waits until it is alone.
 #[derive(Clone)]
 pub(crate) struct Room {
     units: Arc<Semaphore>,
@@ -22,7 +22,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Room for so many bytes.
+    /// Room for this many bytes.
     pub(crate) fn new(bytes: usize) -> Room {
         let all = u32::try_from(bytes / UNIT_BYTES).unwrap_or(u32::MAX).max(1);
         Room { units: Arc::new(Semaphore::new(all as usize)), all }
@@ -33,14 +33,14 @@ impl Room {
         self.units.available_permits() > self.all as usize / 2
     }
 
-    /// A share of this many bytes. None only when the program ends.
+    /// A share of this many bytes. `None` only if the program ends.
     pub(crate) async fn share(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let units = (bytes + OVERHEAD_BYTES).div_ceil(UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(self.all).min(self.all);
         Arc::clone(&self.units).acquire_many_owned(units).await.ok()
     }
 
-    /// As [`Room::share`], on a thread that may block.
+    /// Like [`Room::share`], on a thread that may block.
     pub(crate) fn wait_for(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         Handle::current().block_on(self.share(bytes))
     }

@@ -1,4 +1,4 @@
-//! Who computes: a task has a turn from when it is woken until it waits. Knows nothing of scores.
+//! Which tasks compute: a task has a turn from when it is woken until it waits. It knows nothing of scores.
 
 use std::{
     future::poll_fn,
@@ -9,13 +9,13 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-/// What `work` gives, computed in turns: as many tasks as `turns` has permits compute at once. A task that waits,
-/// for a host call, a clock or another task, gives its turn back and takes another when it is woken. A guest that
-/// computes for long is interrupted by the epoch, so that a turn never takes as long as a score may.
+/// The result of `work`, computed in turns: as many tasks compute at the same time as `turns` has permits. A task that
+/// waits for a host call, a clock or another task returns its turn, and takes another when it is woken. The epoch
+/// interrupts a guest that computes for long, so a turn never takes as long as a score may.
 pub(super) async fn in_turns<F: Future>(turns: Arc<Semaphore>, work: F) -> F::Output {
     let mut work = pin!(work);
     loop {
-        // Never closed.
+        // The semaphore is never closed.
         let turn = turns.acquire().await;
         let polled = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         drop(turn);
@@ -26,7 +26,7 @@ pub(super) async fn in_turns<F: Future>(turns: Arc<Semaphore>, work: F) -> F::Ou
     }
 }
 
-/// Until this task is woken: whatever answered that it is pending wakes it.
+/// Waits until this task is woken: whatever returned `Pending` wakes it.
 async fn woken() {
     let mut is_first = true;
     poll_fn(|_: &mut Context<'_>| match std::mem::take(&mut is_first) {

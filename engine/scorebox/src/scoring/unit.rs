@@ -1,4 +1,4 @@
-//! What is computed, and its outcome. Computes nothing.
+//! What is computed, and its outcome. It computes nothing.
 
 use std::sync::Arc;
 
@@ -14,36 +14,36 @@ use crate::{
 
 use super::CaseInFlight;
 
-/// One case and one scorer, with whatever else the receiver of the score needs to know.
+/// One case and one scorer, with anything else that the receiver of the score needs.
 pub(crate) trait Unit: Sized + Send + Sync + 'static {
-    /// The case; `None` if it would be the result of a scorer that has none.
+    /// The case; `None` if it should be the result of a scorer that has no result.
     fn case(&self) -> Option<&CaseInFlight>;
     /// The scorer.
     fn scorer(&self) -> &LoadedScorer;
-    /// Why there is nothing to score: the task of the case failed. If so, the scorer is not run.
+    /// If the task of the case failed, so that there is nothing to score: the reason. Then the scorer is not run.
     fn failure(&self) -> Option<&str>;
-    /// Where in the case the value is that the scorer is given as the output; `None`: the case's output.
+    /// Where in the case the value is that the scorer gets as the output; `None` for the case's output.
     fn output_from(&self) -> Option<&CasePointer>;
-    /// What decides whether the scorer is for the case.
+    /// The scorer that decides whether this scorer applies to the case.
     fn condition(&self) -> Option<&LoadedScorer>;
-    /// The units that score what was just computed.
+    /// The units that score the result that was just computed.
     fn of_result(&self, computed: &Computed) -> Vec<Self>;
-    /// The answers of a judge that are known already.
+    /// A judge's answers that are known already.
     fn answers(&self) -> Vec<Arc<Recording>> {
         Vec::new()
     }
-    /// Called when its score begins to be computed.
+    /// Called when computing its score begins.
     fn begins(&self) {}
 }
 
 /// The outcome of a unit.
 pub(crate) enum Computed {
-    /// The scorer ran, on an input of this digest.
+    /// The scorer ran; the digest is that of its input.
     Outcome(Outcome, Digest),
-    /// The scorer did not run, because the task failed, or it could not be found out whether the scorer is for the
-    /// case: an outcome without a result.
+    /// The scorer did not run, because the task failed, or because it could not be decided whether the scorer applies
+    /// to the case: an outcome without a result.
     NotRun(Outcome),
-    /// The scorer is not for the case; nothing is to be stored but that.
+    /// The scorer skips the case, and only that is stored.
     Skipped(Skip),
 }
 
@@ -59,7 +59,7 @@ impl Computed {
 
 /// A unit with its outcome.
 pub(crate) struct Finished<U> {
-    /// What was computed.
+    /// The computed unit.
     pub(crate) unit: U,
     /// The outcome.
     pub(crate) computed: Computed,
@@ -67,7 +67,7 @@ pub(crate) struct Finished<U> {
     pub(crate) scored_at_ms: i64,
 }
 
-/// Rows that are handed on together; their share of the memory for rows is given back when they are dropped.
+/// Rows that are passed on together; their share of the memory for rows is returned when they are dropped.
 pub(crate) struct Batch<U> {
     /// The rows.
     pub(crate) rows: Vec<Finished<U>>,
@@ -75,7 +75,7 @@ pub(crate) struct Batch<U> {
 }
 
 impl<U> Finished<U> {
-    /// About how much memory it takes, in bytes.
+    /// Its approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let Some(outcome) = self.computed.outcome() else { return size_of::<Finished<U>>() };
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);

@@ -1,4 +1,4 @@
-//! Computes each unit in its own sandbox. Decides nothing about a score, and keeps none.
+//! Computes each unit in a separate sandbox. It decides nothing about a score, and keeps none.
 
 use std::{
     ptr,
@@ -16,10 +16,10 @@ use crate::{judge::Asking, now::now_ms, sandbox::Outcome, suite::Skip};
 
 /// The most units that a worker takes at once.
 const MAX_AT_ONCE: usize = 128;
-/// Bytes of rows after which they are sent.
+/// After this many bytes, rows are sent.
 const MAX_BYTES_AT_ONCE: usize = 1 << 20;
-/// How long the units that a worker takes at once should keep it busy: long enough that handing them
-/// over costs little, short enough that workers end together.
+/// How long the units that a worker takes at once should keep it busy: long enough that passing them costs little, and
+/// short enough that workers finish at about the same time.
 const BUSY: Duration = Duration::from_millis(2);
 
 /// All tasks of one kind of work. When they are dropped, they end, and what they compute is dropped.
@@ -51,8 +51,8 @@ impl<U, M> Clone for Worker<U, M> {
 }
 
 impl Workers {
-    /// Begins `jobs` workers for scorers that do not wait and `waiting` for those that can; all of them together
-    /// have `jobs` turns to compute.
+    /// Starts `jobs` workers for scorers that do not wait and `waiting` workers for those that can; all of them share
+    /// `jobs` turns to compute.
     pub(super) fn begin<U: Unit, M: From<Batch<U>> + Send + 'static>(
         worker: &Worker<U, M>,
         jobs: usize,
@@ -63,7 +63,7 @@ impl Workers {
             let work = worker.clone().work(|units| &units.quick, MAX_AT_ONCE);
             tokio::spawn(in_turns(Arc::clone(&turns), work))
         });
-        // One unit at a time: the next one in hand would wait as well.
+        // One unit at a time: if a worker took more, the next one would wait as well.
         let slow = (0..waiting).map(|_| {
             let work = worker.clone().work(|units| &units.slow, 1);
             tokio::spawn(in_turns(Arc::clone(&turns), work))
@@ -74,7 +74,7 @@ impl Workers {
     /// Waits until all have ended.
     pub(super) async fn ended(&mut self) -> Result<(), JoinError> {
         let mut ended = Ok(());
-        // Each stays until it has ended, so that it is ended if no one waits any more.
+        // Each stays in the list until it has ended, so that it is aborted if no one waits any more.
         while let Some(worker) = self.0.last_mut() {
             ended = ended.and(worker.await);
             self.0.pop();
@@ -90,13 +90,13 @@ impl Drop for Workers {
 }
 
 impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
-    /// Takes units until there are no more. When the work is to stop, what is queued is dropped.
+    /// Takes units until there are no more. When the work should stop, what is queued is dropped.
     async fn work(self, queue: fn(&Units<U>) -> &Queue<U>, most_at_once: usize) {
         let mut abandon = AbandonUnlessDone { units: Arc::clone(&self.units), is_done: false };
         let mut at_once = 1;
         loop {
             let mut taken = queue(&self.units).take(at_once).await;
-            // One scorer after the other: what it computes with stays in the processor's caches.
+            // Units are sorted by scorer: then what a scorer computes with stays in the processor's caches.
             taken.sort_by_key(|unit| ptr::from_ref(unit.scorer()).addr());
             if taken.is_empty() {
                 abandon.is_done = true;
@@ -132,7 +132,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
         }
     }
 
-    /// Whether there is still a receiver.
+    /// Sends the rows; returns whether there is still a receiver.
     async fn send(&self, finished: &mut Rows<U>) -> bool {
         let Rows { rows, bytes } = std::mem::take(finished);
         if rows.is_empty() {
@@ -195,8 +195,8 @@ impl<U> Rows<U> {
     }
 }
 
-/// A worker that ends before its queue does, in whatever way, lets the source know. What is queued then holds
-/// room that the source may be waiting for.
+/// Tells the source when a worker ends before its queue does, for whatever reason. What is queued then holds room that
+/// the source may be waiting for.
 struct AbandonUnlessDone<U> {
     units: Arc<Units<U>>,
     is_done: bool,

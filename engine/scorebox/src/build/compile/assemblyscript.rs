@@ -1,4 +1,5 @@
-//! AssemblyScript: `asc`, from the project's own `node_modules` or the path, on what `asconfig.json` names.
+//! AssemblyScript: runs `asc`, from the project's own `node_modules` or the path, on the files that `asconfig.json`
+//! names.
 
 use std::fs;
 
@@ -15,7 +16,7 @@ use super::{
 /// The version that the SDK is written for.
 const LEAST: Version = Version(0, 27);
 
-/// The nearest one: of the folder, of a folder above it, of the path.
+/// The closest `asc`: in the folder, in a folder above it, or in the path.
 pub(super) fn tool(source: &Source) -> Result<Tool, BuildError> {
     let folder = fs::canonicalize(&source.folder).map_err(BuildError::file(&source.folder))?;
     let installed = folder.ancestors().map(|above| above.join("node_modules/.bin/asc"));
@@ -37,9 +38,9 @@ pub(super) fn tool(source: &Source) -> Result<Tool, BuildError> {
 pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     let mut asc = tool.in_folder(&job.source.folder);
     asc.args(["--config", "asconfig.json", "-O3"]);
-    // Names of functions, for backtraces.
+    // Keeps the names of functions, for backtraces.
     asc.arg("--debug");
-    // A sandbox serves one call, so nothing is collected; the runtime begins when it is called.
+    // A sandbox serves one call, so no garbage is collected; the runtime starts when `_initialize` is called.
     asc.args(["--runtime", "stub", "--exportStart", "_initialize"]);
     asc.arg("--outFile").arg(job.module);
     tool.run(asc, job.output)

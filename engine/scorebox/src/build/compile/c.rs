@@ -1,5 +1,5 @@
-//! C and C++: clang with a C library for WASI, as Zig and wasi-sdk bring it. Another build has its own compiler make
-//! the module.
+//! C and C++: clang with a C library for WASI, as in Zig and wasi-sdk. For other builds, an author uses their own
+//! compiler and passes in the module.
 
 use std::{env, path::PathBuf};
 
@@ -13,7 +13,7 @@ use super::{
     Job, STACK_BYTES,
 };
 
-/// wasi-sdk's clang if that is named, else Zig's.
+/// wasi-sdk's clang if its folder is named, otherwise Zig's.
 pub(super) fn tool() -> Result<Tool, BuildError> {
     if let Some(folder) = env::var_os("WASI_SDK_PATH") {
         let clang = PathBuf::from(folder).join("bin/clang").to_string_lossy().into_owned();
@@ -33,7 +33,7 @@ pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     let mut clang = tool.in_folder(&job.source.folder);
     let is_cpp = job.source.language == Language::Cpp;
     if env::var_os("WASI_SDK_PATH").is_some() {
-        // As a driver of C++ it links the library of C++.
+        // In its C++ mode, clang links the C++ library.
         clang.args(["--target=wasm32-wasip1"]);
         if is_cpp {
             clang.arg("--driver-mode=g++");

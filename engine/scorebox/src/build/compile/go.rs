@@ -1,4 +1,4 @@
-//! Go: its own compiler, for WASI, as a library. The SDK is a package of the author's own module.
+//! Go: its own compiler, for WASI, as a library. The SDK is a package in the author's own module.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ pub(super) fn tool() -> Result<Tool, BuildError> {
 
 pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     let mut go = tool.in_folder(&job.source.folder);
-    // What the user set for native code is not meant for scorers, and no other compiler is downloaded.
+    // The user's settings for native code are not meant for scorers, and no other compiler may be downloaded.
     for (variable, value) in [
         ("GOOS", "wasip1"),
         ("GOARCH", "wasm"),
@@ -49,7 +49,7 @@ pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     tool.run(go, job.output)
 }
 
-/// Puts the SDK where the author's module has no copy of it, without writing there.
+/// Adds the SDK through an overlay if the author's module has no copy of it, without writing into its folder.
 fn overlay(job: &Job<'_>) -> Result<Option<std::path::PathBuf>, BuildError> {
     let folder =
         fs::canonicalize(&job.source.folder).map_err(BuildError::file(&job.source.folder))?;

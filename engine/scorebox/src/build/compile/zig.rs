@@ -1,4 +1,4 @@
-//! Zig: one file, or what a project's own `build.zig` makes.
+//! Zig: one file, or the result of a project's own `build.zig`.
 
 use std::{
     fs,
@@ -15,14 +15,14 @@ use super::{
     Job, STACK_BYTES,
 };
 
-/// The SDK is written for this version; the language changes from one to the next.
+/// The SDK is written for this version; the language changes between versions.
 const LEAST: Version = Version(0, 17);
 
 pub(super) fn tool() -> Result<Tool, BuildError> {
     tool_for(Compiler::Zig)
 }
 
-/// Zig for one of the languages that it compiles: a program of its own, or a package of Python.
+/// Zig for one of the languages that it compiles: a separate program, or a Python package.
 pub(super) fn tool_for(compiler: Compiler) -> Result<Tool, BuildError> {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     let zig = Wanted {
@@ -43,7 +43,7 @@ pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     zig.args(["-fno-entry", "-rdynamic", "-fno-error-tracing", "--stack"]);
     zig.arg(STACK_BYTES.to_string());
     zig.args(["--dep", "scorebox"]).arg(format!("-Mroot={}", root.display()));
-    // The author may keep another version of the SDK beside the scorer.
+    // The author may have another version of the SDK in the scorer's folder.
     let own = Path::new("scorebox.zig");
     let sdk = match job.source.folder.join(own).is_file() {
         true => own.to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn compile(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     tool.run(zig, job.output)
 }
 
-/// What the project's own build makes: one module.
+/// Runs the project's own build, which must produce one module.
 fn build(job: &Job<'_>, tool: &Tool) -> Result<(), BuildError> {
     let installed = job.scratch.join("installed");
     let mut zig = tool.in_folder(&job.source.folder);

@@ -1,4 +1,4 @@
-//! The functions of a module, and from where each can be called but by another function. Changes nothing.
+//! The functions of a module, and which of them can be called from somewhere other than a function. It changes nothing.
 
 use wasmparser::{
     CompositeInnerType, ConstExpr, ElementItems, ExternalKind, FunctionBody, Operator, Parser,
@@ -9,14 +9,14 @@ use super::{Result, frees_score};
 
 /// The functions of a module.
 pub(super) struct Functions<'m> {
-    /// How many are imported: they have the first indices.
+    /// The number of imported functions, which have the first indices.
     pub(super) imported: u32,
-    /// The type of each of the module's own, as an index.
+    /// The type index of each of the module's own functions.
     pub(super) types: Vec<u32>,
-    /// How many parameters each type has.
+    /// The number of parameters of each type.
     pub(super) parameters: Vec<u32>,
     pub(super) bodies: Vec<FunctionBody<'m>>,
-    /// Those that the host or a table can call.
+    /// The functions that the host or a table can call.
     pub(super) roots: Vec<u32>,
 }
 
@@ -80,7 +80,7 @@ impl<'m> Functions<'m> {
         Ok(())
     }
 
-    /// Notes the functions of a table.
+    /// Records the functions of a table.
     fn element(&mut self, items: ElementItems<'_>) -> Result<()> {
         match items {
             ElementItems::Functions(indices) => {
@@ -97,7 +97,7 @@ impl<'m> Functions<'m> {
         Ok(())
     }
 
-    /// Notes the functions that a constant refers to.
+    /// Records the functions that a constant refers to.
     fn constant(&mut self, constant: &ConstExpr<'_>) -> Result<()> {
         for operator in constant.get_operators_reader() {
             if let Operator::RefFunc { function_index } = operator? {
@@ -113,13 +113,13 @@ impl<'m> Functions<'m> {
         indices.zip(&self.types).zip(&self.bodies).map(|((index, kind), body)| (index, *kind, body))
     }
 
-    /// How many there are, imported ones included.
+    /// The number of functions, including imported ones.
     pub(super) fn count(&self) -> usize {
         self.imported as usize + self.bodies.len()
     }
 }
 
-/// How many parameters a type has; none if it is not of functions.
+/// The number of parameters of a type; 0 if it is not a function type.
 fn parameters(kind: &SubType) -> u32 {
     match &kind.composite_type.inner {
         CompositeInnerType::Func(function) => function.params().len() as u32,

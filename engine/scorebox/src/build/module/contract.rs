@@ -1,5 +1,5 @@
-//! The contract as a core module sees it: the functions that it may import and must export, each with its type. Read
-//! from the text of `wit/`, which is part of the library.
+//! The contract from the point of view of a core module: the functions that it may import and must export, each with
+//! its type. It is read from the text of `wit/`, which is part of the library.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ const FILES: [&str; 4] = [
     include_str!("../../../wit/0.1.0/scoring.wit"),
     include_str!("../../../wit/0.1.0/worlds.wit"),
 ];
-/// What each of them begins with.
+/// The beginning of each file.
 const PACKAGE: &str = "package scorebox:scorer@0.1.0;";
-/// Worlds of all that a scorer may import. What it does not import leaves no trace in the component.
+/// Worlds with everything that a scorer may import. What it does not import leaves no trace in the component.
 const WORLDS: &str = "
 world built { include judging-scorer; include workspace-scorer; }
 world built-with-summary { include built; export summary; }
@@ -28,7 +28,7 @@ world built-with-summary { include built; export summary; }
 
 /// Parameters and results.
 pub(super) type Signature = (Vec<ValType>, Vec<ValType>);
-/// What a function is called, and its type.
+/// Functions by name, with their types.
 pub(super) type Functions = BTreeMap<String, Signature>;
 
 /// The contract.
@@ -36,18 +36,18 @@ pub(super) struct Contract {
     pub(super) resolve: Resolve,
     /// The world of a scorer with a summary.
     pub(super) world: WorldId,
-    /// The world of one without.
+    /// The world of a scorer without a summary.
     without_summary: WorldId,
-    /// By module and name.
+    /// The imports, by module and name.
     pub(super) imports: BTreeMap<(String, String), Signature>,
     /// What every scorer exports.
     pub(super) exports: Functions,
-    /// What one with a summary exports in addition.
+    /// What a scorer with a summary exports in addition.
     pub(super) summary: Functions,
 }
 
 impl Contract {
-    /// Reads it.
+    /// Reads the contract.
     pub(super) fn read() -> Result<Contract, BuildError> {
         let read = || -> Result<Contract, String> {
             let mut text = PACKAGE.to_owned();
@@ -85,7 +85,7 @@ impl Contract {
         read().map_err(|reason| BuildError::Component(format!("the contract: {reason}")))
     }
 
-    /// Without the summary, which a module does not export.
+    /// The contract without the summary, for a module that does not export it.
     pub(super) fn without_summary(self) -> Contract {
         Contract { world: self.without_summary, summary: Functions::new(), ..self }
     }

@@ -1,5 +1,5 @@
-//! A module with the functions of WASI preview 1 inside it, exports that have the contract's names, and nothing that is
-//! not needed to run it. Checks nothing: `outside` did.
+//! Builds a module that contains the functions of WASI preview 1, has exports with the contract's names, and contains
+//! nothing that is not needed to run it. It checks nothing: `outside` did.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -17,18 +17,18 @@ use super::{
     preview1::{PREVIEW_1, Preview1},
 };
 
-/// The interface that it prints to.
+/// The interface to which it prints.
 const LOG: &str = "scorebox:scorer/log@0.1.0";
 type Result<T> = std::result::Result<T, Error<Infallible>>;
 
-/// Indices of the module, or of preview 1, as they are in what is written.
+/// The new indices of the module, or of preview 1.
 struct Renumbered<'r> {
-    /// By index.
+    /// The new index of each function, by its old one.
     functions: &'r [u32],
-    /// Added to each.
+    /// The number that is added to each index.
     types: u32,
     globals: u32,
-    /// That of preview 1 is the module's.
+    /// The index of the module's memory, which preview 1 uses; `None` for the module itself.
     memory: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ impl Reencode for Renumbered<'_> {
     type Error = Infallible;
 
     fn function_index(&mut self, index: u32) -> Result<u32> {
-        // Both were validated.
+        // Both were validated, so the index exists.
         Ok(self.functions.get(index as usize).copied().unwrap_or(u32::MAX))
     }
 
@@ -53,7 +53,7 @@ impl Reencode for Renumbered<'_> {
     }
 }
 
-/// The module, changed as planned.
+/// The module, changed according to the plan.
 pub(super) fn merge(
     module: &[u8],
     outside: &Outside,
@@ -66,20 +66,20 @@ pub(super) fn merge(
     merged().map_err(|error: Error| BuildError::Component(error.to_string()))
 }
 
-/// Where everything is in what is written.
+/// The layout of the new module.
 struct Merged<'m> {
     outside: &'m Outside,
     plan: &'m Plan,
     preview_1: &'m Preview1,
-    /// Whether preview 1 is part of it.
+    /// Whether it contains preview 1.
     has_preview_1: bool,
     /// New indices of the module's functions.
     functions: Vec<u32>,
     /// New indices of preview 1's functions.
     stubs: Vec<u32>,
-    /// What is imported in addition, of [`LOG`]: name, and type in preview 1.
+    /// The functions that are imported in addition from [`LOG`]: name, and type in preview 1.
     added: Vec<(&'m str, u32)>,
-    /// How many functions are imported.
+    /// The number of imported functions.
     imported: u32,
 }
 
@@ -89,7 +89,7 @@ impl<'m> Merged<'m> {
         let has_preview_1 = !plan.imports.iter().all(is_kept);
         let mut next = 0..;
         let mut index = || next.next().unwrap_or(u32::MAX);
-        // Imports that stay, imports that are added, the module's own functions, preview 1's.
+        // The order is: imports that stay, added imports, the module's own functions, preview 1's functions.
         let mut functions: Vec<Option<u32>> =
             plan.imports.iter().map(|import| is_kept(import).then(&mut index)).collect();
         let (mut stubs, mut added) = (Vec::new(), Vec::new());
@@ -143,14 +143,14 @@ impl<'m> Merged<'m> {
         self.functions.get(index as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// The first function that is not of the module or of preview 1.
+    /// The index of the first function that belongs neither to the module nor to preview 1.
     fn wrappers(&self) -> u32 {
         let own = self.functions.len() - self.plan.imports.len();
         let stubs = if self.has_preview_1 { self.preview_1.own.len() } else { 0 };
         self.imported + (own + stubs) as u32
     }
 
-    /// The global that says whether the module was prepared, if it must be.
+    /// The global that records whether the module was prepared, if that is necessary.
     fn ready(&self) -> u32 {
         let stubs = if self.has_preview_1 { self.preview_1.globals } else { 0 };
         self.outside.globals + stubs
@@ -167,7 +167,7 @@ impl<'m> Merged<'m> {
     }
 }
 
-/// The sections of what is written.
+/// The sections of the new module.
 #[derive(Default)]
 struct Kept {
     types: TypeSection,
@@ -183,7 +183,7 @@ struct Kept {
     data_count: Option<DataCountSection>,
     code: CodeSection,
     data: Option<wasm_encoder::DataSection>,
-    /// Of functions, in their order.
+    /// The names of functions, by their new indices.
     names: BTreeMap<u32, String>,
 }
 
@@ -242,13 +242,13 @@ impl Kept {
         Ok(())
     }
 
-    /// Names of functions. What cannot be read of them is left out: they are not part of what was validated.
+    /// Reads the names of functions. Names that cannot be read are omitted: validation does not cover them.
     fn read_names(&mut self, merged: &Merged<'_>, names: wasmparser::NameSectionReader<'_>) {
         for name in names.into_iter().flatten() {
             let Name::Function(map) = name else { continue };
             for naming in map.into_iter().flatten() {
                 let index = merged.functions.get(naming.index as usize);
-                // An import that was replaced has the name of what takes its place.
+                // A replaced import gets the name of its replacement.
                 let is_import = (naming.index as usize) < merged.plan.imports.len();
                 if let Some(index) = index.filter(|_| !is_import) {
                     self.names.insert(*index, naming.name.to_owned());
@@ -285,7 +285,8 @@ impl Kept {
         Ok(())
     }
 
-    /// The contract's functions. If the module must be prepared, each is a function that sees to it.
+    /// Exports the contract's functions. If the module must be prepared, each is exported through a function that does
+    /// so first.
     fn add_exports(&mut self, merged: &Merged<'_>) {
         self.exports.export(MEMORY, ExportKind::Memory, merged.plan.memory);
         let Some(initialize) = merged.plan.initialize else {
@@ -300,7 +301,7 @@ impl Kept {
         for ((name, index), wrapper) in exported.zip(merged.wrappers()..) {
             let Some((kind, function)) = merged.outside.function(*index) else { continue };
             self.functions.function(kind);
-            // The host cannot be called while it has memory allocated.
+            // The host must not be called while it allocates memory in the module.
             let quiet = (name == REALLOC && merged.has_preview_1)
                 .then_some(merged.outside.globals + merged.preview_1.quiet);
             self.code.function(&prepared(
@@ -315,7 +316,7 @@ impl Kept {
         }
     }
 
-    /// Puts the sections in their order.
+    /// Writes the sections in their order.
     fn finish(self) -> Vec<u8> {
         let mut map = NameMap::new();
         for (index, name) in &self.names {
@@ -350,7 +351,7 @@ impl Kept {
     }
 }
 
-/// A function that prepares the module if it is not, and then is `function`.
+/// A function that prepares the module if necessary, and then calls `function`.
 fn prepared(
     ready: u32,
     quiet: Option<u32>,

@@ -1,4 +1,4 @@
-//! What a module imports and exports, and whether a scorer may and must. Changes nothing.
+//! What a module imports and exports, and whether a scorer may or must. It changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use super::{
     preview1::Preview1,
 };
 
-/// The module that WASI preview 1's functions are imported from.
+/// The module from which WASI preview 1's functions are imported.
 const PREVIEW_1: &str = "wasi_snapshot_preview1";
-/// The module that AssemblyScript's functions of its surroundings are imported from.
+/// The module from which AssemblyScript imports the functions of its environment.
 const SURROUNDINGS: &str = "env";
-/// The first part of the names of all that the contract has.
+/// The prefix of all names of the contract.
 const CONTRACT: &str = "scorebox:scorer/";
-/// What the component model needs of every module.
+/// The exports that the component model needs in every module.
 pub(super) const MEMORY: &str = "memory";
 pub(super) const REALLOC: &str = "cabi_realloc";
-/// What a language's runtime calls its beginning.
+/// The name with which a language's runtime exports its initialization.
 const INITIALIZE: &str = "_initialize";
 
 /// The outside of a module.
 #[derive(Default)]
 pub(super) struct Outside {
-    /// Of each imported function.
+    /// The imported functions.
     imports: Vec<Import>,
     exports: BTreeMap<String, (ExternalKind, u32)>,
-    /// By index; `None` for types that are not of functions.
+    /// The types, by index; `None` for types other than function types.
     types: Vec<Option<FuncType>>,
-    /// The type of each of its own functions.
+    /// The type index of each of its own functions.
     own: Vec<u32>,
     pub(super) globals: u32,
 }
@@ -47,23 +47,23 @@ struct Import {
     kind: u32,
 }
 
-/// What is done with a module.
+/// The changes to a module.
 pub(super) struct Plan {
-    /// For each imported function.
+    /// The change to each imported function.
     pub(super) imports: Vec<Imported>,
-    /// What is exported under which name: functions of the contract, and what frees their results.
+    /// The exports with their names: functions of the contract, and those that free their results.
     pub(super) exports: Vec<(String, u32)>,
     /// The function that prepares the module, called before any other.
     pub(super) initialize: Option<u32>,
     pub(super) memory: u32,
 }
 
-/// What is done with an imported function.
+/// The change to an imported function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Imported {
     /// It stays.
     Kept,
-    /// The function of preview 1 of this name takes its place.
+    /// The function of preview 1 with this name replaces it.
     Replaced(String),
 }
 
@@ -71,7 +71,7 @@ fn invalid(error: BinaryReaderError) -> BuildError {
     ModuleError::Invalid(error.to_string()).into()
 }
 
-/// Refuses what is not a core module that a scorer can be.
+/// Refuses what is not a valid core module for a scorer.
 fn must_be_valid(module: &[u8]) -> Result<(), BuildError> {
     if module.len() > MAX_BYTES {
         return Err(ModuleError::TooLarge { bytes: module.len(), most: MAX_BYTES }.into());
@@ -79,7 +79,7 @@ fn must_be_valid(module: &[u8]) -> Result<(), BuildError> {
     if Parser::is_component(module) {
         return Err(ModuleError::Component.into());
     }
-    // What two threads share is not repeatable; a scorer's addresses have 32 bits.
+    // What two threads share is not reproducible; a scorer's addresses have 32 bits.
     let features = WasmFeatures::WASM3
         - WasmFeatures::MEMORY64
         - WasmFeatures::THREADS
@@ -104,7 +104,7 @@ impl Outside {
         }
     }
 
-    /// Adds what a section says; what it imports that is no function is one of the `others`.
+    /// Adds the content of a section; imports other than functions go to `others`.
     fn add(
         &mut self,
         payload: Payload<'_>,
@@ -147,12 +147,12 @@ impl Outside {
         Ok(())
     }
 
-    /// How many functions it has.
+    /// The number of its functions.
     pub(super) fn functions(&self) -> usize {
         self.imports.len() + self.own.len()
     }
 
-    /// How many types it has.
+    /// The number of its types.
     pub(super) fn types(&self) -> u32 {
         self.types.len() as u32
     }
@@ -167,7 +167,7 @@ impl Outside {
         Some((kind, self.types.get(kind as usize)?.as_ref()?))
     }
 
-    /// Module and name of each imported function, with its index.
+    /// The module and the name of each imported function, with its index.
     pub(super) fn imported(&self) -> impl Iterator<Item = (&str, &str, u32)> {
         let indices = self.imports.iter().zip(0..);
         indices.map(|(import, index)| (import.module.as_str(), import.name.as_str(), index))
@@ -179,7 +179,7 @@ impl Outside {
         })
     }
 
-    /// The version of the contract that a name is of, if that is another one.
+    /// The version of the contract in these names, if it is another one.
     fn other_contract<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<String> {
         let mut versions = names.filter_map(|name| {
             let (_, version) = name.split('#').next()?.strip_prefix(CONTRACT)?.split_once('@')?;
@@ -188,7 +188,7 @@ impl Outside {
         versions.find(|version| version != CONTRACT_VERSION)
     }
 
-    /// What is to be done with the module.
+    /// Plans the changes to the module.
     pub(super) fn plan(&self, contract: &Contract) -> Result<Plan, BuildError> {
         let names = self.imported().map(|(module, _, _)| module);
         let names = names.chain(self.exports.keys().map(String::as_str));
@@ -261,7 +261,7 @@ impl Outside {
         if !wrong.is_empty() {
             return Err(ModuleError::ExportTypes(wrong));
         }
-        // What frees a result takes the place of it.
+        // The function that frees a result takes the result's address.
         let frees = (vec![ValType::I32], Vec::new());
         for name in contract.exports.keys().chain(contract.summary.keys()) {
             let name = format!("cabi_post_{name}");
@@ -279,7 +279,7 @@ impl Outside {
         contract.summary.keys().any(|name| self.exported(name).is_some())
     }
 
-    /// The function that is exported under a name of the contract, or under its last part.
+    /// The function that is exported under a name of the contract, or under the last part of that name.
     fn exported(&self, name: &str) -> Option<u32> {
         let last = name.rsplit('#').next().unwrap_or(name);
         [name, last].into_iter().find_map(|name| match self.exports.get(name) {

@@ -1,5 +1,4 @@
-//! The functions that take the place of WASI preview 1: a module of their own, written in `preview1.wat`. Puts them
-//! nowhere.
+//! The functions that replace WASI preview 1: a separate module, written in `preview1.wat`. `merge` inserts them.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +8,20 @@ use super::contract::Signature;
 
 /// `preview1.wat`, assembled.
 pub(super) const PREVIEW_1: &[u8] = include_bytes!("preview1.wasm");
-/// What it exports so that nothing is printed.
+/// The name of the exported global that turns printing off.
 const QUIET: &str = "quiet";
 
-/// The functions that take the place of imports.
+/// The functions that replace imports.
 pub(super) struct Preview1 {
-    /// Types, by index.
+    /// The types, by index.
     types: Vec<FuncType>,
-    /// Of each imported function, its name in the log of the contract, and its type.
+    /// For each imported function, its name in the contract's log, and its type.
     pub(super) imports: Vec<(String, u32)>,
-    /// The type of each of its own functions.
+    /// The type index of each of its own functions.
     pub(super) own: Vec<u32>,
-    /// By name, the index.
+    /// The indices of its exports, by name.
     pub(super) exports: BTreeMap<String, u32>,
-    /// The index of the global that says whether nothing is printed.
+    /// The index of the global that turns printing off.
     pub(super) quiet: u32,
     pub(super) globals: u32,
 }
@@ -77,7 +76,7 @@ impl Preview1 {
 
     /// The functions, by name.
     pub(super) fn functions() -> BTreeMap<String, Signature> {
-        // A test reads it.
+        // A test checks that it can be read.
         let Ok(read) = Preview1::read() else { return BTreeMap::new() };
         let kind = |index: u32| {
             let own = (index as usize).checked_sub(read.imports.len())?;

@@ -1,4 +1,4 @@
-//! Tests of `module`, on modules written by hand: what is refused, and what takes the place of WASI preview 1.
+//! Tests of `module`, on hand-written modules: what is refused, and what replaces WASI preview 1.
 
 use wasmparser::{Parser, Payload};
 use wasmtime::{Caller, Engine, Extern, Instance, Memory, Module, Store};
@@ -7,7 +7,7 @@ use super::*;
 
 const LOG: &str = "scorebox:scorer/log@0.1.0";
 
-/// A module that is a scorer but for `more`: imports first, then what follows them.
+/// A module that is a complete scorer together with `more`: imports come first, then what follows them.
 fn scorer(imports: &str, more: &str) -> Vec<u8> {
     let text = format!(
         r#"(module {imports}
@@ -21,7 +21,7 @@ fn scorer(imports: &str, more: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap()
 }
 
-/// With `body` as the function that scores.
+/// A scorer with `body` as its function `score`.
 fn scoring(imports: &str, body: &str) -> Vec<u8> {
     scorer(imports, &format!(r#"(func (export "score") (param i32) (result i32) {body})"#))
 }
@@ -42,7 +42,7 @@ fn a_module_that_exports_the_contract_is_made_a_component() {
         component_of_module(&component).unwrap_err().to_string(),
         "the module cannot be made a component: it is a component already"
     );
-    // A summary is exported by who has one.
+    // A summary is exported only by a scorer that has one.
     let text = String::from_utf8_lossy(&component);
     assert!(text.contains("scorebox:scorer/scoring@0.1.0") && !text.contains("scorer/summary"));
     let summary = r#"(func (export "score") (param i32) (result i32) (i32.const 1024))
@@ -133,7 +133,7 @@ fn preview_1_is_its_text_assembled() {
         include_bytes!("preview1.wasm"),
         "assemble it again: wasm-tools parse preview1.wat -o preview1.wasm"
     );
-    // All 46 functions of it, and those of AssemblyScript.
+    // All 46 functions of preview 1, and those of AssemblyScript.
     let functions = preview1::Preview1::functions();
     let (assemblyscript, preview_1): (Vec<_>, Vec<_>) =
         functions.keys().partition(|name| name.starts_with("env."));
@@ -218,7 +218,7 @@ impl Running {
         bytes
     }
 
-    /// What was logged since the last time.
+    /// The messages since the last call.
     fn logged(&mut self) -> Vec<(i32, String)> {
         std::mem::take(&mut self.store.data_mut().messages)
     }
@@ -246,16 +246,16 @@ fn a_printed_line_is_a_message_and_what_is_not_utf_8_is_replaced() {
     assert_eq!(print(&mut running, 1, "one\ntw".as_bytes(), &[2, 4]), 0);
     assert_eq!(running.read::<4>(4), 6_u32.to_le_bytes());
     assert_eq!(running.logged(), [(1, "one".to_owned())]);
-    // A character may be cut where one call ends and the next one begins.
+    // A character may be split between two calls.
     let rest = "o — zwölf 🦀\n\n".as_bytes();
     print(&mut running, 1, &rest[..3], &[3]);
     print(&mut running, 1, &rest[3..], &[rest.len() - 3]);
     assert_eq!(running.logged(), [(1, "two — zwölf 🦀".to_owned())]);
-    // Standard error interrupts a line.
+    // Standard error interrupts a line of standard output.
     print(&mut running, 1, b"half", &[4]);
     print(&mut running, 2, b"wrong\n", &[6]);
     assert_eq!(running.logged(), [(1, "half".to_owned()), (3, "wrong".to_owned())]);
-    // Everything that is not UTF-8, as Rust reads it.
+    // Byte sequences that are not UTF-8, compared with Rust's reading.
     for bytes in [
         &b"\xff a\xc3\n"[..],
         b"\xc0\x80 \xe0\x80\x80 \xed\xa0\x80 \xf4\x90\x80\x80\n",
@@ -269,7 +269,7 @@ fn a_printed_line_is_a_message_and_what_is_not_utf_8_is_replaced() {
         assert_eq!(only(&message), only(&expected), "{bytes:?}");
         assert!(message.contains('\u{fffd}'), "{message}");
     }
-    // There is no other descriptor.
+    // There are no other descriptors.
     assert_eq!(print(&mut running, 3, b"lost\n", &[5]), 8);
     assert_eq!(print(&mut running, 0, b"lost\n", &[5]), 8);
     assert_eq!(running.logged(), []);
@@ -315,7 +315,7 @@ fn clocks_count_their_readings_and_waiting_moves_them() {
         u64::from_le_bytes(running.read(0))
     };
     assert_eq!([time(&mut running), time(&mut running)], [1000, 2000]);
-    // One second from now, and a descriptor to be read.
+    // One second from now, and a descriptor to read.
     running.write(100, &7_u64.to_le_bytes());
     running.write(124, &1_000_000_000_u64.to_le_bytes());
     running.write(148, &9_u64.to_le_bytes());
@@ -367,7 +367,7 @@ fn there_are_no_files_and_no_environment() {
     let words: [u8; 28] = running.read(100);
     let words: Vec<u8> = words.chunks(4).map(|word| word[0]).collect();
     assert_eq!(words, [8, 8, 0, 0, 0, 0, 0]);
-    // A program that ends is a trap, whatever it says.
+    // A program that exits is a trap, whatever code it passes.
     assert!(running.score(1).unwrap_err().downcast_ref::<wasmtime::Trap>().is_some());
 }
 

@@ -1,4 +1,4 @@
-//! Tests: every SDK has each field of the contract where the contract has it.
+//! Tests that every SDK has each field of the contract at the same offset as the contract.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use wit_parser::{Resolve, SizeAlign, Type, TypeDefKind, TypeId};
 
 use super::*;
 
-/// By `record.field`, in words of lower-case letters: bytes from the start of the record.
+/// Offsets from the start of the record, in bytes, by `record.field` in lower-case letters.
 type Offsets = BTreeMap<String, usize>;
 
-/// The records that the SDKs have, as the contract calls them and as they do.
+/// The records in the SDKs: their names in the contract, and in the SDKs.
 const RECORDS: [(&str, &str); 5] = [
     ("usage", "usage"),
     ("scorer-input", "case"),
@@ -32,12 +32,12 @@ fn named(resolve: &Resolve, name: &str) -> TypeId {
     found.unwrap_or_else(|| panic!("{name}")).0
 }
 
-/// Letters and digits only, in lower case.
+/// Only the letters and digits, in lower case.
 fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }
 
-/// Where the contract has each field, and the size of each record.
+/// The offset of each field in the contract, and the size of each record.
 fn expected() -> (Offsets, Offsets) {
     let (resolve, sizes) = contract();
     let (mut offsets, mut all_sizes) = (Offsets::new(), Offsets::new());
@@ -52,8 +52,7 @@ fn expected() -> (Offsets, Offsets) {
         }
         all_sizes.insert(in_sdk.to_owned(), sizes.size(&Type::Id(id)).size_wasm32());
     }
-    // What `score` gives is a result of a score or of a variant of texts; what `configure` gives one of nothing or of a
-    // text.
+    // `score` returns a result of a score or a variant of texts; `configure` returns a result of nothing or a text.
     let score = Type::Id(named(&resolve, "score-result"));
     let error = Type::Id(named(&resolve, "scorer-error"));
     let is = sizes.align(&score).align_wasm32().max(sizes.align(&error).align_wasm32());
@@ -69,7 +68,7 @@ fn expected() -> (Offsets, Offsets) {
     (offsets, all_sizes)
 }
 
-/// What the parts of a line between these marks say: `mark RECORD, FIELD, NUMBER)`.
+/// The offsets in lines of the form `mark RECORD, FIELD, NUMBER)`.
 fn said(text: &str, mark: &str, record_of: impl Fn(&str) -> Option<&'static str>) -> Offsets {
     let mut said = Offsets::new();
     for line in text.lines() {
@@ -85,7 +84,7 @@ fn said(text: &str, mark: &str, record_of: impl Fn(&str) -> Option<&'static str>
     said
 }
 
-/// What constants say: `PREFIXRECORDFIELD … = NUMBER`, in any case and with any separators; those of sizes apart.
+/// The values of constants: `PREFIXRECORDFIELD … = NUMBER`, in any case and with any separators; sizes are separate.
 fn constants(text: &str) -> (Offsets, Offsets) {
     let (mut offsets, mut sizes) = (Offsets::new(), Offsets::new());
     for line in text.lines() {
@@ -106,8 +105,8 @@ fn constants(text: &str) -> (Offsets, Offsets) {
     (offsets, sizes)
 }
 
-/// Of what the contract has, this is not said or said otherwise. What is not in records (`answer.errorkind`) need not
-/// be said where the compiler lays it out.
+/// The fields of the contract that are missing or wrong. Fields outside records (`answer.errorkind`) may be missing if
+/// the compiler lays them out.
 fn wrong(said: &Offsets, expected: &Offsets, optional: &[&str]) -> Vec<String> {
     let missing = expected.iter().filter(|(name, offset)| match said.get(*name) {
         Some(found) => found != *offset,
@@ -159,7 +158,7 @@ fn every_sdk_has_the_fields_where_the_contract_has_them() {
     }
 }
 
-/// Names and values of an enum or of flags, in the contract's order.
+/// The names in an enum or in flags, in the contract's order.
 fn words_of(name: &str) -> Vec<String> {
     let (resolve, _) = contract();
     match &resolve.types[named(&resolve, name)].kind {
@@ -172,7 +171,7 @@ fn words_of(name: &str) -> Vec<String> {
 #[test]
 fn every_sdk_has_the_parts_of_a_case_in_the_contracts_order() {
     let fields = words_of("fields");
-    // From this line on, each in a line, until one that ends it.
+    // Reads the names after the line `from`, one in each line.
     let list = |text: &str, from: &str, of: fn(&str) -> &str| -> Vec<String> {
         let after = text.split_once(from).unwrap_or_else(|| panic!("{from}")).1;
         let lines = after.lines().skip(1).map(str::trim);
@@ -192,7 +191,7 @@ fn every_sdk_has_the_parts_of_a_case_in_the_contracts_order() {
         line.trim_start_matches("export const ").split(':').next().unwrap_or("")
     });
     assert_eq!(assemblyscript, fields);
-    // Each is a bit.
+    // Each part is a bit.
     for bit in 0..fields.len() {
         let value = format!("= {}", 1 << bit);
         assert!(C.text.contains(&value) && ASSEMBLYSCRIPT.text.contains(&value), "{value}");

@@ -11,7 +11,7 @@ fn write(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A workspace of a scorer, the SDK that it uses, and a crate beside that it does not use.
+/// A workspace with a scorer, the SDK that it uses, and a crate that it does not use.
 fn workspace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -161,7 +161,7 @@ fn a_dependency_that_is_not_locked_is_named() {
     assert!(error.to_string().contains("does not know the package `serde`"), "{error}");
 }
 
-/// A Cargo.lock in which serde depends on what only some of the workspace's crates ask it for.
+/// A Cargo.lock in which serde has a dependency that only some of the workspace's crates enable.
 fn lock(serde: &str, optional: &str) -> String {
     format!(
         "version = 4\n\

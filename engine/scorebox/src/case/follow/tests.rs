@@ -1,10 +1,10 @@
-//! Tests of where reading a followed file continues after the file was renamed, replaced, cut or removed.
+//! Tests where reading a followed file continues after the file was renamed, replaced, truncated or removed.
 
 use std::{fs, io::Write as _};
 
 use super::*;
 
-/// Reads all of the file that is there, and answers with the position after `line` lines.
+/// Reads the whole file, and returns the position after `line` lines.
 fn read_to(path: &Path, line: u64) -> FollowPosition {
     let follow = Arc::new(Follow::new(path, None).unwrap());
     let mut file = follow.next_file(0, StopSign::default());
@@ -32,13 +32,13 @@ fn a_position_is_found_in_its_file_under_whatever_name_and_in_no_other() {
     let json = serde_json::to_string(&position).unwrap();
     assert_eq!(serde_json::from_str::<FollowPosition>(&json).unwrap(), position);
     assert_eq!(rest(&path, &position).as_deref(), Some("three\n"));
-    // Truncated, and written again: other lines in the same file.
+    // The file was truncated and written again: other lines in the same file.
     fs::write(&path, "1\n2\n3\n").unwrap();
     assert_eq!(rest(&path, &position), None);
-    // Fewer lines of the same.
+    // Fewer of the same lines.
     fs::write(&path, "one\n").unwrap();
     assert_eq!(rest(&path, &position), None);
-    // Rotated, and written to since.
+    // The file was rotated, and written to since.
     fs::write(&path, "one\ntwo\n").unwrap();
     fs::rename(&path, folder.path().join("agent.jsonl.1")).unwrap();
     let mut old = File::options().append(true).open(folder.path().join("agent.jsonl.1"));
@@ -47,7 +47,7 @@ fn a_position_is_found_in_its_file_under_whatever_name_and_in_no_other() {
     assert_eq!(rest(&path, &position).as_deref(), Some("late\n"));
 }
 
-/// All that is read of one file, until the reading moves on to the next.
+/// Reads one file, until the reading moves on to the next.
 fn to_its_end(file: &mut Followed) -> String {
     let mut text = String::new();
     file.read_to_string(&mut text).unwrap();
@@ -67,7 +67,7 @@ fn a_file_that_was_renamed_away_is_read_until_it_is_quiet_and_none_between_is_lo
     let mut first = follow.next_file(0, StopSign::default());
     assert_eq!(first.read(&mut buffer).unwrap(), 2);
     let reading = thread::spawn(move || to_its_end(&mut first));
-    // Renamed twice while the program still writes to the first one.
+    // The path is renamed twice while the program still writes to the first file.
     for (number, name) in ["agent.jsonl.1", "agent.jsonl.2"].iter().enumerate() {
         fs::rename(&path, folder.path().join(name)).unwrap();
         fs::write(&path, format!("new {number}\n")).unwrap();
@@ -81,7 +81,7 @@ fn a_file_that_was_renamed_away_is_read_until_it_is_quiet_and_none_between_is_lo
     let mut third = follow.next_file(8, StopSign::default());
     let count = third.read(&mut buffer).unwrap();
     assert_eq!((second.as_str(), &buffer[..count]), ("new 0\n", &b"new 1\n"[..]));
-    // Positions are in the file of their line.
+    // A position refers to the file of its line.
     let lines = [(7, 7, 6), (8, 1, 7), (9, 1, 8)];
     let positions = lines.map(|(ordinal, line, of_file)| {
         let position = follow.position(ordinal, line, of_file).unwrap();
@@ -92,7 +92,7 @@ fn a_file_that_was_renamed_away_is_read_until_it_is_quiet_and_none_between_is_lo
     assert_eq!(positions, names.map(|(name, line)| (inode(name), line)));
 }
 
-/// The numbers of files that are gone are given to new ones.
+/// A new file may get the inode of a removed one.
 #[cfg(unix)]
 #[test]
 fn a_file_of_which_nothing_was_read_is_found_by_its_first_line_too_if_it_had_one() {
@@ -107,7 +107,7 @@ fn a_file_of_which_nothing_was_read_is_found_by_its_first_line_too_if_it_had_one
         assert!(rest(&path, &position).is_some());
         fs::write(&path, "another\n").unwrap();
         assert_eq!(rest(&path, &position).is_none(), is_known, "{written}");
-        // An older version says nothing of the first line there.
+        // An older version states nothing about the first line in this case.
         let mut older = serde_json::to_value(&position).unwrap();
         older["version"] = 2.into();
         let older = serde_json::from_value(older).unwrap();
@@ -146,7 +146,7 @@ fn files_that_waited_are_read_by_the_next_process() {
     assert_eq!(follow.next_file(0, StopSign::default()).read(&mut [0; 100]).unwrap(), 4);
     fs::rename(&path, &first).unwrap();
     fs::write(&path, "two\n").unwrap();
-    // The reader has not come to the end of the first one yet.
+    // The reader has not reached the end of the first file yet.
     let position = follow.position(1, 1, 0).unwrap();
     assert_eq!(position.replacements, [FileIdentity::at(&path).unwrap()]);
     fs::rename(&first, &second).unwrap();

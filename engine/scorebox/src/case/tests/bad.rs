@@ -1,4 +1,4 @@
-//! Lines that are not cases: what is said about them, and where.
+//! Lines that are not cases: the messages about them, and their positions.
 
 use crate::advice::{Advice, Advised as _, Conversion, Form};
 

@@ -1,4 +1,4 @@
-//! Compressed sources: recognized by their first bytes, in one piece or in many, whole or damaged.
+//! Compressed sources: recognized by their first bytes, in one piece or in many, complete or damaged.
 
 use std::io::Write;
 

@@ -5,7 +5,7 @@ use crate::advice::{Advice, Advised as _, Form};
 use super::*;
 use crate::contract::Field;
 
-/// Reads `line` by `rules`.
+/// Reads `line` with `rules`.
 fn mapped(rules: &[&str], line: &str) -> Result<Case, BadCase> {
     Case::parse(line, 0, &Mapping::parse(rules).unwrap(), Location::new("cases.jsonl", 7))
 }

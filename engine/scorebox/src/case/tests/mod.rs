@@ -1,4 +1,4 @@
-//! What cases are, as tests: the keys, the mapping, the bad ones, the readers.
+//! Tests of cases: keys, mappings, bad cases, readers.
 
 mod bad;
 mod compressed;
@@ -13,7 +13,7 @@ use std::io::Cursor;
 
 use super::*;
 
-/// The case that `line` is.
+/// The case in `line`.
 fn case(line: &str) -> Case {
     Case::from_json(line).unwrap_or_else(|bad| panic!("{bad}"))
 }
@@ -37,7 +37,7 @@ fn reader(bytes: impl Into<Vec<u8>>) -> CaseReader {
     CaseReader::open(vec![source("cases.jsonl", bytes)], Mapping::NONE).unwrap()
 }
 
-/// Everything that `reader` yields: outputs, or errors in words.
+/// Everything that `reader` yields: outputs, or the messages of errors.
 fn all(reader: CaseReader) -> Vec<String> {
     let word = |item: Result<Case, ReadError>| match item {
         Ok(case) => case.output().to_owned(),

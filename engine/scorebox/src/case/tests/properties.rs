@@ -1,11 +1,11 @@
-//! What holds for every line, key, mapping and id, tried on random ones.
+//! Properties of every line, key, mapping and id, tested with random ones.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
 use super::*;
 
-/// Any JSON value, a few levels deep.
+/// Any JSON value, nested a few levels deep.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -22,15 +22,14 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any text, often with what is special in JSON and in pointers.
+/// Any text, often with characters that are special in JSON and in pointers.
 fn text() -> impl Strategy<Value = String> {
     const SPECIAL: &[&str] =
         &["~", "~0", "~1", "/", "\"", "\\", "0", "1", "a", "é", "\u{1f600}", "\n"];
     prop_oneof![3 => vec(select(SPECIAL), 0..4).prop_map(|parts| parts.concat()), 1 => any::<String>()]
 }
 
-/// One of the many ways in which JSON can be written: bytes that decide, over and over, which spaces and
-/// escapes are used.
+/// One of the many ways to write JSON: bytes that choose, over and over, the spaces and escapes.
 #[derive(Clone, Debug)]
 struct Hand {
     whims: Vec<u8>,
@@ -119,7 +118,7 @@ fn pointer(tokens: &[String]) -> String {
     tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// The tokens of some way into `value`: where they lead, or almost.
+/// The tokens of a path into `value`, valid or almost valid.
 fn way_into(value: &Value, turns: &[u8]) -> Vec<String> {
     let (mut tokens, mut here) = (Vec::new(), value);
     for turn in turns {
@@ -238,7 +237,7 @@ proptest! {
         let found = match read(&line, &mapping) {
             Ok(case) => Some(serde_json::from_str::<Value>(case.output()).unwrap()),
             Err(BadCase { reason: BadCaseReason::MissingOutput { .. }, .. }) => None,
-            // `id`, `usage` and the like may be among the random keys.
+            // The random keys may include `id`, `usage` and the like.
             Err(BadCase { reason: BadCaseReason::BadField { .. }, .. }) => return Ok(()),
             Err(bad) => return Err(TestCaseError::fail(bad.to_string())),
         };
@@ -335,7 +334,7 @@ proptest! {
 
     #[test]
     fn a_latency_is_any_finite_number_of_0_or_more_to_the_bit(latency in any::<f64>()) {
-        // serde_json writes no infinity and no NaN, but `null`, which is not a latency.
+        // serde_json writes infinity and NaN as `null`, which is not a latency.
         let line = format!(r#"{{"output":0,"latencyMs":{}}}"#, Value::from(latency));
         let read = read(&line, &Mapping::NONE).map(|case| case.latency_ms().map(f64::to_bits));
         let expected = match latency.is_finite() {

@@ -1,4 +1,4 @@
-//! Reading lines from sources: ends of lines, blank lines, order, limits, what ends it.
+//! Reading lines from sources: ends of lines, blank lines, order, limits, and what ends the reading.
 
 use std::{fs, io, io::Read};
 
@@ -73,7 +73,7 @@ fn an_empty_source_is_an_error_that_names_it_alone_or_beside_others() {
         let read = all(CaseReader::open(sources.into(), Mapping::NONE).unwrap());
         assert_eq!(read, ["1", "f: there are no cases in it"]);
     }
-    // A line that is not a case is one that was to be a case.
+    // A bad line also counts as a line with a case.
     assert_eq!(all(reader("{}\n")).len(), 1);
     let mut none = CaseReader::open(Vec::new(), Mapping::NONE).unwrap();
     assert!(none.next_case().is_none());
@@ -223,7 +223,7 @@ fn a_finding_in_a_row_of_a_table_names_the_row_and_the_column() {
             format!("t.csv: row 4, column `latencyMs`: {number}"),
         ]
     );
-    // A line of any other reader has no mark.
+    // Lines of any other reader have no mark.
     assert_eq!(all(reader(rows))[0], "cases.jsonl:1:1: not valid JSON: expected value");
 }
 

@@ -8,7 +8,7 @@ fn with(member: &str) -> String {
     format!("{{\"output\":0,{member}}}")
 }
 
-/// The message about the only bad member `member`, without its place.
+/// The message about the only bad member `member`, without its position.
 fn complaint(member: &str) -> String {
     bad(&with(member)).reason.to_string()
 }
@@ -56,7 +56,7 @@ fn a_case_without_an_id_is_named_after_its_place_and_its_task_after_it() {
     assert_eq!((named.id(), named.node_id()), ("i", "n"));
 }
 
-/// What programs and tables write where there is nothing to say, or no.
+/// What programs and tables write for nothing, or for no.
 const TEXTS_OF_NO: [&str; 15] = [
     "", "no", "N", " False", "None", "NULL", "nil", "nan", "NA", "n/a", "N/A", "-", "0", "0.0",
     "-0",

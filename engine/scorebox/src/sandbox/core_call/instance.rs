@@ -1,5 +1,5 @@
-//! [`CoreInstance`]: what of an instance of both modules is called, and what of it changes; and its functions, which
-//! are called without asking for their types each time. Makes no instance, and knows no case.
+//! [`CoreInstance`]: the functions of an instance of both modules, which are called without comparing their types each
+//! time, and its state that changes. It makes no instances, and knows no cases.
 
 use wasmtime::{
     Extern, ExternType, Func, Global, Instance, Memory, Module, ModuleExport, Store, TypedFunc,
@@ -8,31 +8,31 @@ use wasmtime::{
 
 use super::{Missed, State};
 
-/// Allocates in a guest.
+/// Allocates memory in a guest.
 pub(super) type Realloc = TypedFunc<(u32, u32, u32, u32), u32>;
 
-/// An exported function that takes so many numbers of 32 bits, and returns one or nothing.
+/// An exported function that takes this many 32-bit numbers, and returns one or nothing.
 pub(super) struct Exported<const TAKES: usize, const RETURNS: usize>(ModuleExport);
 
 /// The same function in an instance.
 #[derive(Clone, Copy)]
 pub(super) struct Function<const TAKES: usize, const RETURNS: usize>(Func);
 
-/// Handles to an instance, which its store has.
+/// Handles to an instance; its store owns it.
 pub(super) struct CoreInstance {
     pub(super) memory: Memory,
-    /// The globals that change.
+    /// The mutable globals.
     pub(super) globals: Vec<Global>,
     pub(super) realloc: Realloc,
     pub(super) score: Function<1, 1>,
     pub(super) post_return: Option<Function<1, 0>>,
-    /// Bytes of memories and tables that it began with.
+    /// The initial size of its memories and tables, in bytes.
     pub(super) first_bytes: usize,
-    /// Fuel that making it took.
+    /// The fuel that making it took.
     pub(super) first_fuel: u64,
 }
 
-/// The memory, and the globals that change, of an instance of a data module.
+/// The memory and the mutable globals of an instance of a data module.
 pub(super) fn state_of(
     store: &mut Store<impl Sized>,
     data: Instance,
@@ -46,7 +46,7 @@ pub(super) fn state_of(
 }
 
 impl<const TAKES: usize, const RETURNS: usize> Exported<TAKES, RETURNS> {
-    /// The function that `code` exports under this name, if it is of this type.
+    /// The function that `code` exports under this name, if it has this type.
     pub(super) fn of(code: &Module, name: &str) -> Option<Exported<TAKES, RETURNS>> {
         const { assert!(TAKES > 0 && RETURNS <= TAKES, "there is a place for all of them") };
         let ExternType::Func(ty) = code.get_export(name)? else { return None };
@@ -68,7 +68,7 @@ impl<const TAKES: usize, const RETURNS: usize> Exported<TAKES, RETURNS> {
 }
 
 impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
-    /// Calls it in its store, as wasmtime calls what a component lifts. What it returns comes first.
+    /// Calls it in its store, as wasmtime calls a function that a component lifts. The result comes first in the array.
     #[expect(
         unsafe_code,
         reason = "a safe call compares the type each time, behind a lock of all threads"
@@ -90,8 +90,8 @@ impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
 }
 
 impl Function<4, 1> {
-    /// The same, to be called as wasmtime calls a function that allocates. How much of the stack is left for the guest
-    /// depends on how it is called.
+    /// Types it like a function that allocates, to be called in wasmtime's way. How much of the stack is left for the
+    /// guest depends on how it is called.
     #[expect(
         unsafe_code,
         reason = "a safe call compares the type each time, behind a lock of all threads"
@@ -103,7 +103,7 @@ impl Function<4, 1> {
 }
 
 impl<const TAKES: usize> Function<TAKES, 1> {
-    /// Calls it, and returns the number that it returns.
+    /// Calls it, and returns its result.
     pub(super) fn number(
         self,
         store: &mut Store<State>,

@@ -1,5 +1,5 @@
-//! [`Kept`]: the instances of one scorer that were set back and wait for the next case; [`Room`]: how many all scorers
-//! of a sandbox may keep. Knows no case.
+//! [`Kept`]: the instances of one scorer that were reset and wait for the next case; [`Room`]: how many instances all
+//! scorers of a sandbox may keep. It knows no cases.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -15,11 +15,11 @@ use super::{
     written_pages::PageMap,
 };
 
-/// How often an instance is set back before it is watched: that takes longer than a few questions without.
+/// How often an instance is reset before it is watched: starting a watch takes longer than a few scans without one.
 const SET_BACK_BEFORE_WATCHED: u32 = 4;
 
-/// The places for instances that are kept. The pool has room for them beside that for running scores, so that none
-/// waits for one that is kept.
+/// The places for kept instances. The pool has them in addition to those for running scores, so that no score waits for
+/// a kept instance.
 pub(in super::super) struct Room {
     places: Arc<Semaphore>,
     pages: PageMap,
@@ -27,7 +27,7 @@ pub(in super::super) struct Room {
 }
 
 impl Room {
-    /// One of so many places; `None` on a machine where nobody knows what a score wrote.
+    /// Room for this many instances; `None` on a machine that cannot report what a score wrote.
     pub(in super::super) fn new(places: u32) -> Option<Room> {
         let places = Arc::new(Semaphore::new(places as usize));
         Some(Room { places, pages: PageMap::open()?, watcher: Watcher::open() })
@@ -37,41 +37,41 @@ impl Room {
         self.places.clone().try_acquire_owned().ok()
     }
 
-    /// Whether the system watches memories for this process.
+    /// Whether the system can watch memories for this process.
     #[cfg(test)]
     pub(super) fn can_watch(&self) -> bool {
         self.watcher.is_some()
     }
 
-    /// Watches the memory of an instance that was set back. It has what the model has, so that only what is written
-    /// from now on can differ.
+    /// Watches the memory of an instance that was reset. It is equal to the model's, so only what is written from now
+    /// on can differ.
     fn watch(&self, sandbox: &CoreSandbox) -> Option<Watch> {
         let memory = sandbox.instance.as_ref()?.memory;
         self.watcher.as_ref()?.watch(memory.data(&sandbox.store))
     }
 }
 
-/// The instances of a scorer that wait.
+/// The waiting instances of a scorer.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Most of what is run from a command line scores once: only who scores again keeps instances.
+    /// From a command line, most scorers score only once, so instances are kept only from the second score on.
     has_scored: AtomicBool,
     model: OnceLock<Model>,
     waiting: Mutex<Vec<CoreSandbox>>,
 }
 
 impl Kept {
-    /// Nobody panics while holding it, and a list is whole in any case.
+    /// Nobody panics while holding the lock, and a list is complete in any case.
     pub(super) fn waiting(&self) -> MutexGuard<'_, Vec<CoreSandbox>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that waits, if there is one.
+    /// A waiting instance, if there is one.
     pub(super) fn take(&self) -> Option<CoreSandbox> {
         self.waiting().pop()
     }
 
-    /// Keeps the one of `sandbox`, if it can be set back and there is a place; else it is gone.
+    /// Keeps the instance of `sandbox`, if it can be reset and there is a place; otherwise drops it.
     pub(super) fn put(
         &self,
         mut sandbox: CoreSandbox,
@@ -103,7 +103,7 @@ impl Kept {
         model: impl FnOnce(OwnedSemaphorePermit) -> Option<Model>,
     ) -> Option<&Model> {
         if self.model.get().is_none() {
-            // Another thread may be first.
+            // Another thread may set it first.
             let _ = self.model.set(model(room.place()?)?);
         }
         self.model.get()

@@ -1,16 +1,16 @@
-//! The answer, read from a guest's memory: `result<score-result, scorer-error>` of the contract, laid out as the
-//! component model's canonical ABI says. Every place and every length is the guest's word, and checked.
+//! Reads the answer from a guest's memory: `result<score-result, scorer-error>` of the contract, in the layout of the
+//! component model's canonical ABI. Every address and every length comes from the guest, and is checked.
 
 use crate::contract::{Assertion, ScoreResult, ScorerError, Severity, bindings::wire_types};
 
 use super::Missed;
 
-/// Bytes of the answer and of an assertion, and what their places are multiples of.
+/// The sizes of the answer and of an assertion in bytes, and the alignment of both.
 pub(super) const ANSWER_BYTES: usize = 72;
 pub(super) const ASSERTION_BYTES: usize = 56;
 pub(super) const ALIGN: usize = 8;
 
-/// Reads the answer at `at`. Texts and assertions may have `transfer_bytes` bytes together.
+/// Reads the answer at `at`. Texts and assertions may have at most `transfer_bytes` bytes together.
 pub(super) fn answer(
     memory: &[u8],
     at: u32,
@@ -38,7 +38,7 @@ fn assertions(reader: &mut Reader<'_>, answer: &mut Fields<'_>) -> Result<Vec<As
     let (at, count) = (answer.word()?, answer.word()?);
     let count = usize::try_from(count).map_err(|_| Missed)?;
     let bytes = count.checked_mul(ASSERTION_BYTES).ok_or(Missed)?;
-    // Counted as wasmtime does: by what the host makes of them.
+    // Counted as wasmtime does: by the size that they have in the host.
     reader.spend(count.checked_mul(size_of::<wire_types::Assertion>()).ok_or(Missed)?)?;
     let mut all = reader.record(at, bytes)?;
     (0..count)
@@ -55,7 +55,7 @@ fn assertions(reader: &mut Reader<'_>, answer: &mut Fields<'_>) -> Result<Vec<As
         .collect()
 }
 
-/// A guest's memory, and how many bytes of it may still be copied.
+/// A guest's memory, and how many more bytes of it may be copied.
 struct Reader<'a> {
     memory: &'a [u8],
     left: usize,
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         self.memory.get(at..end).ok_or(Missed)
     }
 
-    /// A record, or several one behind the other.
+    /// A record, or several consecutive ones.
     fn record(&self, at: u32, bytes: usize) -> Result<Fields<'a>, Missed> {
         let aligned = usize::try_from(at).is_ok_and(|at| at.is_multiple_of(ALIGN));
         aligned.then_some(()).ok_or(Missed)?;
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The fields of a record, of which the next one is read at `at` or soon behind it.
+/// The fields of a record; the next one is at `at`, or after its padding.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         self.bytes.get(at..self.at).ok_or(Missed)
     }
 
-    /// Which of so many alternatives follows, all of them aligned so.
+    /// Reads which of the alternatives follows; all of them have this alignment.
     fn variant(&mut self, align: usize, alternatives: u8) -> Result<u8, Missed> {
         let [which] = *self.take(align, 1)? else { return Err(Missed) };
         self.at = self.at.next_multiple_of(align);

@@ -1,22 +1,22 @@
-//! The case, written into a guest's memory: the record `scorer-input` of the contract, laid out and allocated in the
-//! order that the component model's canonical ABI says
-//! (<https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md>). Reads nothing back.
+//! Writes the case into a guest's memory: the record `scorer-input` of the contract, laid out and allocated in the
+//! order of the component model's canonical ABI
+//! (<https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md>). It reads no answers.
 
 use crate::contract::bindings::{wire, wire_types::Usage};
 
 use super::{Guest, Missed, part};
 
-/// Bytes of the record, and what its place is a multiple of.
+/// The size of the record in bytes, and its alignment.
 pub(super) const CASE_BYTES: usize = 184;
 pub(super) const CASE_ALIGN: u32 = 8;
-/// Bytes of a text that a component model's string can have at most.
+/// The longest text that a component model's string can have, in bytes.
 const MAX_TEXT_BYTES: usize = (1 << 31) - 1;
-/// Bytes of a place for a text: where it is, and its length.
+/// The size of a reference to a text in bytes: its address and its length.
 const TEXT_BYTES: usize = 8;
-/// Bytes of a number.
+/// The size of a number, in bytes.
 const NUMBER_BYTES: usize = 8;
 
-/// Writes the case, and returns where it is.
+/// Writes the case, and returns its address.
 pub(super) fn case(guest: &mut Guest<'_>, case: wire::ScorerInput<'_>) -> Result<u32, Missed> {
     let at = guest.allocate(CASE_ALIGN, CASE_BYTES)?;
     let record = copied(guest.memory(), at)?;
@@ -35,23 +35,23 @@ pub(super) fn case(guest: &mut Guest<'_>, case: wire::ScorerInput<'_>) -> Result
     u32::try_from(at).map_err(|_| Missed)
 }
 
-/// What is in the place of the record.
+/// Copies the memory at the record's address.
 fn copied(memory: &mut [u8], at: usize) -> Result<[u8; CASE_BYTES], Missed> {
     (&*part(memory, at, CASE_BYTES)?).try_into().map_err(|_| Missed)
 }
 
-/// The record and its fields, of which the one at `next` or soon behind it comes next.
+/// The record and its fields; the next one is at `next`, or after its padding.
 struct Fields<'a, 'b> {
     guest: &'a mut Guest<'b>,
-    /// Where the record is.
+    /// The address of the record.
     at: usize,
-    /// A copy of it. It is put back whenever the guest may look, and what has no value keeps what the guest has there.
+    /// A copy of it. It is written back whenever the guest may look; a field without a value keeps the guest's bytes.
     record: [u8; CASE_BYTES],
     next: usize,
 }
 
 impl Fields<'_, '_> {
-    /// Puts the record back.
+    /// Writes the record back.
     fn write(&mut self) -> Result<(), Missed> {
         part(self.guest.memory(), self.at, CASE_BYTES)?.copy_from_slice(&self.record);
         Ok(())
@@ -81,7 +81,7 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// A number, as its bytes.
+    /// Writes an optional number, given as its bytes.
     fn optional_number(&mut self, number: Option<[u8; NUMBER_BYTES]>) -> Result<(), Missed> {
         self.case_of(8, number.is_some())?;
         match number {
@@ -107,7 +107,7 @@ impl Fields<'_, '_> {
         self.optional_number(cost_usd.map(f64::to_le_bytes))
     }
 
-    /// Whether there is a value, which has this alignment and comes next.
+    /// Writes whether a value follows, and skips to its alignment.
     fn case_of(&mut self, align: usize, is_some: bool) -> Result<(), Missed> {
         self.field(align, [u8::from(is_some)])?;
         self.next = self.next.next_multiple_of(align);

@@ -1,22 +1,22 @@
-//! [`CoreCall`]: `score` as a call of the functions that the component lifts it from, without the component around
-//! them, where that is all that there is to it (`split::CoreScore` says so). It saves a tenth of the time of an
-//! isolated score.
+//! [`CoreCall`]: calls `score` through the core functions that the component lifts it from, without the component
+//! around them, if the component adds nothing else (`split::CoreScore` determines that). It saves a tenth of the time
+//! of an isolated score.
 //!
-//! What it gives is what the component would give, with the same memory, fuel and log. Whatever is out of the ordinary,
-//! a trap, a limit, a value that breaks the contract, a score that takes longer than two ticks of the clock, is
-//! [`Missed`]: the caller starts again with a fresh instance of the component, which has the words for it. So nothing
-//! here explains an error, and nothing here waits.
+//! The result is what the component would return, with the same memory, fuel and log. Anything unusual, such as a trap,
+//! a limit, a value that breaks the contract, or a score that takes longer than two ticks of the clock, is [`Missed`]:
+//! the caller starts again with a fresh instance of the component, which reports the error. So nothing here explains an
+//! error, and nothing here waits.
 //!
-//! After a score, its instance is set back to what it was before anything ran in it, and waits for the next case;
-//! making an instance takes longer. If that is not possible, it is dropped, as after every miss.
+//! After a score, its instance is reset to its state before anything ran in it, and waits for the next case, because
+//! making an instance takes longer. If it cannot be reset, it is dropped, as after every miss.
 //!
-//! - `lower`: the case, written into the memory of the guest as the canonical ABI of the component model says.
-//! - `lift`: the answer, read from there.
+//! - `lower`: writes the case into the guest's memory, as in the canonical ABI of the component model.
+//! - `lift`: reads the answer from there.
 //! - `instance`: an instance, and its functions.
-//! - `model`: what every instance begins as, and setting one back to it.
-//! - `written_pages`: which part of a memory that takes.
-//! - `watching`: what the kernel is asked to note for that, once an instance was set back some times.
-//! - `kept`: the instances that wait.
+//! - `model`: the initial state of every instance, and resetting one to it.
+//! - `written_pages`: which parts of a memory must be reset.
+//! - `watching`: makes the kernel track these parts, once an instance was reset a few times.
+//! - `kept`: the waiting instances.
 //! - `stack`: the stack that all of this runs on.
 //! - `trust`: whether a scorer is called in this way, after it missed.
 
@@ -51,10 +51,10 @@ use written_pages::PageMap;
 pub(super) use kept::Room;
 pub(super) use trust::Trust;
 
-/// Globals of an instance that is kept: each is set back after each score.
+/// The most globals of an instance that is kept: each is reset after each score.
 const MAX_KEPT_GLOBALS: usize = 16;
 
-/// Nothing came of it; the component has to be asked.
+/// There is no result; the component must be called.
 #[derive(Debug, PartialEq)]
 pub(super) struct Missed;
 
@@ -82,7 +82,7 @@ fn letter(mut caller: Caller<'_, State>, letter: u32) -> wasmtime::Result<()> {
 }
 
 fn end(mut caller: Caller<'_, State>, level: u32) -> wasmtime::Result<()> {
-    // In the order of the contract's `level`.
+    // The levels are in the order of the contract's `level`.
     let levels = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
     let level = usize::try_from(level).ok().and_then(|level| levels.get(level));
     let level = level.filter(|_| caller.data().may_call_out);
@@ -91,14 +91,14 @@ fn end(mut caller: Caller<'_, State>, level: u32) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// The code and the state of a scorer, ready to be made an instance of each.
+/// The code and the state of a scorer, ready to make instances.
 pub(super) struct CoreCall {
     linker: Linker<State>,
     data: InstancePre<State>,
     code: Module,
     imports: Vec<Import>,
     memory: ModuleExport,
-    /// The globals that change.
+    /// The mutable globals.
     globals: Vec<ModuleExport>,
     realloc: Exported<4, 1>,
     score: Exported<1, 1>,
@@ -107,27 +107,27 @@ pub(super) struct CoreCall {
     kept: Option<Kept>,
 }
 
-/// What the code module imports.
+/// What the code module imports: an export of the data module, or a function of the log.
 enum Import {
     Of(ModuleExport),
     Log(&'static str),
 }
 
-/// Where one score is computed: a store, with an instance once there is one.
+/// The place where one score is computed: a store, with an instance once that is made.
 pub(super) struct CoreSandbox {
-    /// How its memory is watched, if it is. The first field: it ends before the memory is another one's.
+    /// The watch of its memory, if there is one. It is the first field, so that it ends before the memory is reused.
     watch: Option<Watch>,
-    /// How often its instance was set back.
+    /// How often its instance was reset.
     times_set_back: u32,
     store: Store<State>,
     instance: Option<CoreInstance>,
-    /// Among the instances that are kept. The last field: it is given back when the memory is.
+    /// Its place among the kept instances. It is the last field, so that the place is returned only after the memory.
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl CoreSandbox {
-    /// Where its memory may have changed; `None` if it cannot be set back, because it grew, because too much changed,
-    /// or because making it took fuel, which a score in it would not pay.
+    /// Where its memory may have changed. `None` if it cannot be reset, because it grew, because too much changed, or
+    /// because making it took fuel, which a score in a kept instance would not pay.
     fn changed(&self, pages: &PageMap) -> Option<impl Iterator<Item = Range<usize>> + use<>> {
         let instance = self.instance.as_ref()?;
         let has_grown = self.store.data().limiter.used() != instance.first_bytes;
@@ -143,7 +143,7 @@ impl CoreSandbox {
 }
 
 impl CoreCall {
-    /// Links `code` with the module that contains its state; `None` if they are not the two that belong together.
+    /// Links `code` with the module that contains its state; `None` if the two do not belong together.
     pub(super) fn new(
         linker: &Linker<State>,
         code: &ScoringCode,
@@ -183,8 +183,8 @@ impl CoreCall {
         })
     }
 
-    /// Where the next score is computed, within the limits of `state`: in an instance that was set back, or in a fresh
-    /// one, which the score makes.
+    /// The sandbox for the next score, within the limits of `state`: with an instance that was reset, or without one,
+    /// which the score then makes.
     pub(super) fn sandbox(&self, engine: &Engine, mut state: State) -> CoreSandbox {
         let kept = self.kept.as_ref().and_then(Kept::take);
         let kept = kept.filter(|kept| {
@@ -200,10 +200,10 @@ impl CoreCall {
         CoreSandbox { watch: None, times_set_back: 0, store, instance: None, place: None }
     }
 
-    /// What the scorer says about one case.
+    /// Scores one case.
     ///
     /// # Errors
-    /// If the component has to be asked.
+    /// If the component must be called instead.
     pub(super) fn score(
         &self,
         sandbox: &mut CoreSandbox,
@@ -235,8 +235,8 @@ impl CoreCall {
         Ok(answer)
     }
 
-    /// Keeps the instance in which a score was computed without a miss for the next case, set back to what it was
-    /// before, if that is possible.
+    /// Keeps the instance in which a score was computed without a miss, reset to its initial state if possible, for the
+    /// next case.
     pub(super) fn keep(&self, sandbox: CoreSandbox, room: &Room) {
         let Some(kept) = &self.kept else { return };
         let model = |place| {
@@ -246,7 +246,7 @@ impl CoreCall {
         kept.put(sandbox, room, model);
     }
 
-    /// A fresh instance.
+    /// Makes a fresh instance.
     fn instance(&self, store: &mut Store<State>) -> Result<CoreInstance, Missed> {
         let fuel = store.get_fuel()?;
         let data = self.data.instantiate(&mut *store)?;
@@ -284,7 +284,7 @@ fn within_itself<Answer>(
     Ok(answer)
 }
 
-/// A guest whose memory is written.
+/// A guest into whose memory the case is written.
 struct Guest<'a> {
     store: &'a mut Store<State>,
     memory: Memory,
@@ -292,7 +292,7 @@ struct Guest<'a> {
 }
 
 impl Guest<'_> {
-    /// Has the guest allocate `bytes` bytes, and returns where they are.
+    /// Makes the guest allocate `bytes` bytes, and returns their address.
     fn allocate(&mut self, align: u32, bytes: usize) -> Result<usize, Missed> {
         let size = u32::try_from(bytes).map_err(|_| Missed)?;
         let realloc = self.realloc;
@@ -306,7 +306,7 @@ impl Guest<'_> {
     }
 }
 
-/// So many bytes of a memory.
+/// A range of a memory.
 fn part(memory: &mut [u8], at: usize, bytes: usize) -> Result<&mut [u8], Missed> {
     let end = at.checked_add(bytes).ok_or(Missed)?;
     memory.get_mut(at..end).ok_or(Missed)

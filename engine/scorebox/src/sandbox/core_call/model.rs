@@ -1,7 +1,7 @@
-//! [`Model`]: what every instance of a scorer begins as, in an instance in which nothing ever runs; and setting another
-//! one back to it. All that can change in an instance is its memory and its globals: what has more to it, such as a
-//! table that its code writes or exceptions that it throws, is not called in this way (`split`). Decides nothing about
-//! when.
+//! [`Model`]: the initial state of every instance of a scorer, held by an instance in which nothing ever runs, and
+//! resetting another instance to it. The state of such an instance is only its memory and its globals: scorers with
+//! more, such as a table that their code writes or exceptions that they throw, are not called in this way (`split`).
+//! When to reset is decided elsewhere.
 
 use std::ops::Range;
 
@@ -10,17 +10,17 @@ use wasmtime::{Engine, Instance, Memory, Module, ModuleExport, Store, Val};
 
 use super::{CoreSandbox, instance};
 
-/// An instance of a data module, as it was made.
+/// An instance of a data module in its initial state.
 pub(super) struct Model {
     store: Store<()>,
     memory: Memory,
-    /// The values of the globals that change.
+    /// The values of the mutable globals.
     globals: Vec<Val>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Model {
-    /// `None` if no instance can be made, which is so for scorers whose other instances cannot be made either.
+    /// `None` if no instance can be made; then the scorer's other instances cannot be made either.
     pub(super) fn new(
         engine: &Engine,
         data: &Module,
@@ -34,9 +34,9 @@ impl Model {
         Some(Model { store, memory, globals, _place: place })
     }
 
-    /// Sets the instance of `sandbox` back to what it was before anything ran in it: every byte of its memory, which
-    /// has not grown and was written only where `changed` says, and every global that changes. `None` if it is an
-    /// instance of another scorer: then it is of no more use.
+    /// Resets the instance of `sandbox` to its state before anything ran in it: every byte of its memory, which has not
+    /// grown and was written only in the ranges `changed`, and every mutable global. `None` if it is an instance of
+    /// another scorer: then it is of no more use.
     pub(super) fn set_back(
         &self,
         sandbox: &mut CoreSandbox,

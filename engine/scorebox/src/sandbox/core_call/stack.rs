@@ -1,20 +1,20 @@
-//! The stack that guests run on. Guests run where a thread calls them, and a thread's own stack can be of any size,
-//! or a coroutine's, which nothing tells. Knows nothing of guests.
+//! The stack that guests run on. A guest runs on the thread that calls it, and that thread's stack can be of any size,
+//! or belong to a coroutine, which cannot be detected. It knows nothing of guests.
 
 use std::cell::Cell;
 
 use corosensei::{on_stack, stack::DefaultStack};
 
-/// Bytes of a stack. Of these, a guest may use 512 KiB and the host what is left, as on the stacks that wasmtime makes
-/// for asynchronous calls. Only what was used once takes memory.
+/// The size of a stack, in bytes. A guest may use 512 KiB of it and the host the rest, as on the stacks that wasmtime
+/// makes for asynchronous calls. Only the pages that were used take memory.
 const STACK_BYTES: usize = 2 << 20;
 
 thread_local! {
-    /// That of this thread, while no guest runs on it. Behind its end is a page that cannot be written.
+    /// This thread's stack, while no guest runs on it. After its end is a page that cannot be written.
     static FREE: Cell<Option<DefaultStack>> = const { Cell::new(None) };
 }
 
-/// Calls `work` on a stack that is large enough for a guest; `None` if there is no memory for one.
+/// Calls `work` on a stack that is large enough for a guest; `None` if there is no memory for the stack.
 pub(super) fn on_guests_stack<T>(work: impl FnOnce() -> T) -> Option<T> {
     let mut stack = FREE.take().or_else(|| DefaultStack::new(STACK_BYTES).ok())?;
     let done = on_stack(&mut stack, work);
@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
 
-    /// Uses so many times 16 KiB of the stack.
+    /// Uses this many times 16 KiB of the stack.
     fn deep(levels: u32) -> u8 {
         let room = std::hint::black_box([levels as u8; 16 << 10]);
         match levels {

@@ -1,5 +1,5 @@
-//! Calls without the component against calls of it, on all built-in scorers; and answers that break the contract. What
-//! guests do that are written by hand stands end to end, in `split_and_whole`.
+//! Compares calls without the component to calls of it, on all built-in scorers, and tests answers that break the
+//! contract. End-to-end tests of hand-written guests are in `split_and_whole`.
 
 #![cfg(feature = "builtins")]
 
@@ -17,13 +17,13 @@ use crate::{
     },
 };
 
-/// Its clock stands: on a machine with much else to do, a score may take longer than two ticks, and would be a miss.
+/// Its clock does not tick: on a busy machine, a score may take longer than two ticks, and would be a miss.
 fn sandbox() -> Sandbox {
     let options = SandboxOptions::default().with_compiler(Compiler::InProcess);
     Sandbox::without_ticks(&options).unwrap()
 }
 
-/// A built-in scorer as its example configures it, with the case of the example; `None` if it has none.
+/// A built-in scorer with the configuration and the case of its example; `None` if it has no example.
 async fn example_of(
     sandbox: &Sandbox,
     name: &str,
@@ -44,7 +44,7 @@ async fn without_component(scorer: &LoadedScorer, input: ScorerInput<'_>) -> Out
     outcome
 }
 
-/// Everything about an outcome that is not its duration.
+/// All of an outcome except its duration.
 fn but_time(outcome: Outcome) -> impl PartialEq + std::fmt::Debug {
     let Outcome { result, fuel, memory_bytes, log, files, calls, .. } = outcome;
     (result, fuel, memory_bytes, log, files, calls.len())
@@ -66,7 +66,7 @@ async fn a_built_in_scorer_says_the_same_without_its_component() {
         let first = without_component(&scorer, input).await;
         assert!(first.result.is_ok(), "{name}");
         let (first, made) = (but_time(first), scorer.image.core().unwrap());
-        // The second is in an instance that is kept, all others are in that one, and its memory is watched from the
+        // The second score makes the instance that is kept, all others reuse it, and its memory is watched from the
         // fifth on.
         for turn in 2..9 {
             assert_eq!(first, but_time(without_component(&scorer, input).await), "{name}");
@@ -118,7 +118,7 @@ fn records_are_as_large_as_those_of_wasmtime() {
     assert_eq!(lift::ASSERTION_BYTES, crate::contract::bindings::wire_types::Assertion::SIZE32);
 }
 
-/// A memory with an answer of all fields at 64: two assertions at 256, texts from 512 on.
+/// A memory with an answer that has all fields at 64, two assertions at 256, and texts from 512 on.
 fn answer() -> Vec<u8> {
     let mut memory = vec![0; 1024];
     let mut put = |at: usize, bytes: &[u8]| memory[at..at + bytes.len()].copy_from_slice(bytes);

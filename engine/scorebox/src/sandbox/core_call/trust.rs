@@ -1,21 +1,21 @@
-//! [`Trust`]: whether a scorer is still called directly. One that often misses, because its scores take long or fail,
-//! would do most of its work twice.
+//! [`Trust`]: whether a scorer is still called directly. A scorer that often misses, because its scores take long or
+//! fail, would do most of its work twice.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What a miss costs; a call that succeeds gives one back.
+/// The cost of a miss; a call that succeeds pays one back.
 const A_MISS: u32 = 4;
-/// Who owes so much is not called directly: of its last scores, more than every fifth missed.
+/// A scorer that owes this much is not called directly: more than every fifth of its last scores missed.
 const TOO_MUCH: u32 = 32;
-/// Of the scores of such a scorer, one in so many is tried nevertheless, and if it succeeds, the scorer is trusted
+/// One in this many scores of such a scorer is tried directly nevertheless; if it succeeds, the scorer is trusted
 /// again.
 const TRIED_AGAIN: u32 = 1000;
 
-/// What a scorer owes. Only how fast scores are depends on it, so that threads need not agree.
+/// What a scorer owes. Only the speed of scores depends on it, so threads need not agree.
 #[derive(Debug, Default)]
 pub(in super::super) struct Trust {
     owed: AtomicU32,
-    /// Scores that were not tried.
+    /// The number of scores that were not tried directly.
     passed_over: AtomicU32,
 }
 
@@ -26,7 +26,7 @@ impl Trust {
             || self.passed_over.fetch_add(1, Relaxed) % TRIED_AGAIN == TRIED_AGAIN - 1
     }
 
-    /// A call succeeded. Almost all do, and then nothing is written that other threads read.
+    /// Records that a call succeeded. Almost all calls do, and then this writes nothing that other threads read.
     pub(in super::super) fn met(&self) {
         let owed = self.owed.load(Relaxed);
         if owed > 0 {
@@ -34,13 +34,13 @@ impl Trust {
         }
     }
 
-    /// A call missed.
+    /// Records that a call missed.
     pub(in super::super) fn missed(&self) {
         let more = |owed: u32| Some((owed + A_MISS).min(TOO_MUCH));
         let _ = self.owed.fetch_update(Relaxed, Relaxed, more);
     }
 
-    /// What it owes.
+    /// How much it owes.
     #[cfg(test)]
     pub(in super::super) fn owed(&self) -> u32 {
         self.owed.load(Relaxed)

@@ -1,7 +1,7 @@
-//! Watching memories: the kernel marks their pages, and takes the mark from a page that is written (`userfaultfd` in
-//! its asynchronous mode, Linux 6.7, <https://docs.kernel.org/admin-guide/mm/userfaultfd.html>). To ask which pages
-//! have no mark is much quicker than to ask how each is mapped. Nothing that is watched waits or fails, and no byte of
-//! it changes. Asks nothing: `written_pages` does.
+//! Watches memories: the kernel marks their pages, and removes the mark from a page that is written (`userfaultfd` in
+//! its asynchronous mode, Linux 6.7, <https://docs.kernel.org/admin-guide/mm/userfaultfd.html>). Asking which pages
+//! have no mark is much faster than asking how each page is mapped. Watching makes no access to a memory wait or fail,
+//! and changes no byte of it. `written_pages` asks for the marks.
 
 use std::{
     ops::Range,
@@ -12,10 +12,10 @@ use std::{
 
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
-/// Watches memories of this process, where the system lets it.
+/// Watches memories of this process, where the system allows it.
 pub(super) struct Watcher {
     system: OwnedFd,
-    /// A process that is forked from it has other memories, under the same addresses.
+    /// The id of this process: a forked child has other memories at the same addresses.
     process: u32,
 }
 
@@ -33,7 +33,7 @@ struct PageRange {
     length: u64,
 }
 
-/// What is asked of the system, and what it can do.
+/// The features that the kernel is asked for, and those that it has.
 #[repr(C)]
 #[derive(Default)]
 struct Handshake {
@@ -63,27 +63,27 @@ const UNREGISTER: Opcode = opcode::read::<PageRange>(0xaa, 0x01);
 const WRITE_PROTECT: Opcode = opcode::read_write::<WriteProtect>(0xaa, 0x06);
 
 const VERSION: u64 = 0xaa;
-/// Pages that nobody has used yet are marked, too, and the kernel takes the marks away without asking this process.
+/// Unused pages are marked too, and the kernel removes the marks without asking this process.
 const FEATURES: u64 = 1 << 13 | 1 << 15;
 const REGISTER_FOR_WRITES: u64 = 1 << 1;
 const MARK: u64 = 1;
 
-/// The largest memory that is watched. The kernel looks at each page of one that is, used or not, and has page tables
-/// for all of it.
+/// The largest memory that is watched. The kernel looks at each page of a watched memory, used or not, and has page
+/// tables for all of it.
 const MAX_BYTES: usize = 4 << 20;
 
 impl Watcher {
-    /// `None` where the system has no such thing, or does not let this process have it, as in some containers.
+    /// `None` if the system does not have this function, or does not allow it to this process, as in some containers.
     pub(super) fn open() -> Option<Arc<Watcher>> {
         let watcher = Watcher { system: open()?, process: process::id() };
         let mut handshake = Handshake { version: VERSION, features: FEATURES, requests: 0 };
         watcher.request::<HANDSHAKE, _>(&mut handshake)?;
-        // Without these, a write would wait for this process.
+        // Without these features, a write would wait for this process.
         (handshake.features & FEATURES == FEATURES).then(|| Arc::new(watcher))
     }
 
-    /// Begins to watch `memory`, of which nothing counts as written now. The watch is to end before the memory is
-    /// another one's. `None` if it is large, or not in whole pages, or the system cannot.
+    /// Starts to watch `memory`, whose pages all count as not written now. The watch must end before the memory is
+    /// reused. `None` if it is large, or not in whole pages, or the system cannot watch it.
     pub(super) fn watch(self: &Arc<Watcher>, memory: &[u8]) -> Option<Watch> {
         let Range { start, end } = memory.as_ptr_range();
         let is_in_pages = |at: *const u8| at.addr().is_multiple_of(rustix::param::page_size());
@@ -108,7 +108,7 @@ impl Watcher {
 }
 
 impl Watch {
-    /// Whether this is the memory that is watched.
+    /// Whether this is the watched memory.
     pub(super) fn is_of(&self, memory: &[u8]) -> bool {
         let PageRange { start, length } = self.range;
         start == memory.as_ptr().addr() as u64 && length == memory.len() as u64
@@ -118,7 +118,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if process::id() == self.by.process {
-            // If it fails, marks stay, which are of no effect: nobody asks for them, and a write takes them away.
+            // If it fails, marks stay, but have no effect: nobody asks for them, and a write removes them.
             let _ = self.by.request::<UNREGISTER, _>(&mut self.range);
         }
     }
@@ -129,7 +129,7 @@ impl Drop for Watch {
 fn open() -> Option<OwnedFd> {
     use rustix::mm::{UserfaultfdFlags, userfaultfd};
 
-    /// What a process without privileges may have: the kernel's own accesses do not wait for it.
+    /// The mode that is allowed to a process without privileges: the kernel's own accesses do not wait for the process.
     const USER_MODE_ONLY: UserfaultfdFlags = UserfaultfdFlags::from_bits_retain(1);
     // SAFETY: only this file has what is returned, and does no more with it than `Watcher::request` says.
     unsafe { userfaultfd(UserfaultfdFlags::CLOEXEC | USER_MODE_ONLY) }.ok()

@@ -1,7 +1,7 @@
-//! Which pages of a memory were written since it was mapped, or watched, as the kernel knows it (`PAGEMAP_SCAN` of
-//! Linux 6.7, <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks so, too, when
-//! it clears a memory, but for pages that are swapped out. Reads and writes no memory itself, and knows nothing of
-//! guests.
+//! Which pages of a memory were written since it was mapped, or watched, according to the kernel (`PAGEMAP_SCAN` of
+//! Linux 6.7, <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks in the same
+//! way when it clears a memory, except for pages that are swapped out. It reads and writes no memory itself, and knows
+//! nothing of guests.
 
 use std::{fs::File, ops::Range};
 
@@ -9,12 +9,12 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
 use super::watching::Watch;
 
-/// Stretches of written pages that one question finds; a memory with more of them counts as unknown.
+/// The most ranges of written pages that one scan finds; a memory with more counts as unknown.
 const MAX_STRETCHES: usize = 32;
-/// Bytes of written pages that one question finds; with more of them it counts as unknown.
+/// The most bytes of written pages that one scan finds; a memory with more counts as unknown.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A stretch of pages, as the kernel writes it.
+/// A range of pages, as the kernel writes it.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct PageRegion {
@@ -23,7 +23,7 @@ struct PageRegion {
     categories: u64,
 }
 
-/// The question, as the kernel reads it.
+/// The request, as the kernel reads it.
 #[repr(C)]
 #[derive(Default)]
 struct PageMapScan {
@@ -44,15 +44,15 @@ struct PageMapScan {
 const PAGEMAP_SCAN: Opcode = opcode::read_write::<PageMapScan>(b'f', 16);
 /// Fails where memory is not watched.
 const ONLY_WATCHED: u64 = 1 << 1;
-/// Kinds of pages: written since they were watched, of a file, in memory, swapped out, and the one that is all zeros.
+/// Kinds of pages: written since they were watched, backed by a file, in memory, swapped out, and the zero page.
 const WRITTEN: u64 = 1 << 1;
 const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO: u64 = 1 << 5;
 
-/// Asks for what has no mark of a watch. As one of several kinds: where it is the only one, kernels before 6.9 take
-/// pages that are swapped out for marked ones (Linux commit 2c7ad9a590d1).
+/// Asks for pages without the mark of a watch. It asks for any of several kinds: as the only kind, kernels before 6.9
+/// take pages that are swapped out for marked ones (Linux commit 2c7ad9a590d1).
 fn since_watched() -> PageMapScan {
     PageMapScan {
         flags: ONLY_WATCHED,
@@ -62,7 +62,7 @@ fn since_watched() -> PageMapScan {
     }
 }
 
-/// Asks for what is neither a page of a file nor that of zeros.
+/// Asks for pages that are neither backed by a file nor the zero page.
 fn since_mapped() -> PageMapScan {
     PageMapScan {
         category_inverted: FILE | ZERO,
@@ -72,21 +72,20 @@ fn since_mapped() -> PageMapScan {
     }
 }
 
-/// The pages of this process. To one that is forked from it, it would speak of the wrong pages: a process scores only
-/// in a sandbox that it made itself.
+/// The page map of this process. In a forked child it would report the parent's pages, but a process scores only in a
+/// sandbox that it made itself.
 pub(super) struct PageMap(File);
 
 impl PageMap {
-    /// `None` on a machine that does not know what was written.
+    /// `None` on a machine that cannot report what was written.
     pub(super) fn open() -> Option<PageMap> {
         let pages = PageMap(File::open("/proc/self/pagemap").ok()?);
         pages.written(&[0], None).is_some().then_some(pages)
     }
 
-    /// Where `memory` may differ from what it was when its watch began, as ranges of it. Without a watch, where it may
-    /// differ from what was mapped there: what is there, in memory or swapped out, and is neither the page of a file
-    /// nor the page of zeros that reading maps. `None` if that is unknown, it is too much, or the watch is another
-    /// memory's.
+    /// The ranges of `memory` that may have changed since its watch began. Without a watch, the ranges that may differ
+    /// from what was mapped there: pages in memory or swapped out, except those of a file and the zero page that
+    /// reading maps. `None` if this is unknown or too much, or if the watch belongs to another memory.
     pub(super) fn written(
         &self,
         memory: &[u8],
@@ -145,8 +144,8 @@ mod tests {
 
     use super::{super::watching::Watcher, *};
 
-    /// What `check` says of a memory of so many bytes that nobody has used, and of the size of its pages; nothing is
-    /// checked on a machine that does not know.
+    /// Calls `check` with an unused memory of this size, and with the size of its pages; checks nothing on a machine
+    /// that cannot report what was written.
     fn with_memory(bytes: usize, check: impl FnOnce(&PageMap, &mut [u8], usize)) {
         let mut store = Store::new(&Engine::default(), ());
         let wasm_pages = u32::try_from(bytes.div_ceil(64 << 10)).unwrap();
@@ -192,10 +191,10 @@ mod tests {
             [2 * page, 3 * page + 1, 7 * page, last].iter().for_each(|at| memory[*at] = 1);
             let found = [2 * page..4 * page, 7 * page..8 * page, last + 1 - page..last + 1];
             assert_eq!(ranges(memory, &watch), found);
-            // Putting back what was there does not make it unwritten.
+            // Restoring the old value does not make the page unwritten.
             memory[2 * page] = 1;
             assert_eq!(ranges(memory, &watch), found);
-            // One that begins later knows of nothing that was before.
+            // A later watch does not know of earlier writes.
             drop(watch);
             let watch = watcher.watch(memory).unwrap();
             assert!(ranges(memory, &watch).is_empty());
@@ -218,7 +217,7 @@ mod tests {
                     .iter()
                     .all(|it| pages.written(it, Some(&watch)).is_none())
             );
-            // The kernel says so, too.
+            // The kernel reports it too.
             let all = memory.as_ptr_range();
             let all = all.start.addr()..all.end.addr();
             assert!(pages.ask(all, since_watched(), 1, &mut [PageRegion::default()]).is_none());
@@ -243,7 +242,7 @@ mod tests {
         let stretches = MAX_STRETCHES + 1;
         with_memory(2 * stretches * rustix::param::page_size(), |pages, memory, page| {
             memory.chunks_mut(2 * page).take(stretches).for_each(|chunk| chunk[0] = 1);
-            // A kernel that hands out several pages at once has written more of them in fewer stretches.
+            // A kernel that maps several pages at once reports more of them as written, in fewer ranges.
             assert!(
                 pages
                     .written(memory, None)

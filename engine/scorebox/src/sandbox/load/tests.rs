@@ -1,5 +1,5 @@
-//! Built-in scorers loaded: an image is made again where it must be, and a scorer's own words about a wrong
-//! configuration are its schema's. What a program meets stands in the end-to-end tests of loading.
+//! Loads built-in scorers: an image is made again where necessary, and a scorer's own message about a wrong
+//! configuration is the same as its schema's. What a program sees is in the end-to-end tests of loading.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{
     sandbox::{CacheOptions, Compiler, Grant, SandboxOptions},
 };
 
-/// What compiles in this process, and keeps code in `folder`.
+/// Options that compile in this process, and keep code in `folder`.
 fn cached_in(folder: &Path) -> SandboxOptions {
     let cache = CacheOptions::new(folder);
     SandboxOptions::default().with_compiler(Compiler::InProcess).with_cache(cache)
@@ -45,7 +45,7 @@ async fn an_image_that_does_not_fit_its_code_is_made_again() {
     assert!(load(&fresh()).await.cached());
 }
 
-/// The component with an instruction in place of where its first data segment is put.
+/// The component with another instruction instead of the offset of its first data segment.
 fn with_broken_data(component: &[u8]) -> Vec<u8> {
     let data = wasmparser::Parser::new(0).parse_all(component).find_map(|payload| {
         match payload.unwrap() {
@@ -54,7 +54,7 @@ fn with_broken_data(component: &[u8]) -> Vec<u8> {
         }
     });
     let mut broken = component.to_vec();
-    // Behind the number of segments and the first one's kind.
+    // After the number of segments and the first segment's kind.
     let offset = data.unwrap() + 2;
     assert_eq!(broken[offset], 0x41, "i32.const");
     broken[offset] = 0x02;
@@ -78,7 +78,7 @@ async fn a_component_that_does_not_compile_for_its_data_says_nothing_of_one_with
     }
 }
 
-/// Where nobody may look.
+/// Bytes that nobody may read.
 struct OutOfReach;
 
 impl Packed for OutOfReach {
@@ -124,7 +124,7 @@ async fn what_is_compiled_already_still_needs_its_grants() {
     assert_eq!((loaded.kind, described.kind), (ErrorKind::MissingGrant, ErrorKind::MissingGrant));
 }
 
-/// The message as the scorer itself puts it.
+/// The message as the scorer itself words it.
 fn in_the_scorers_words(error: ScoreError) -> String {
     match error.advice {
         Some(Advice::DidYouMean(names)) => {
@@ -164,7 +164,7 @@ async fn a_configuration_that_the_schema_refuses_is_one_that_the_scorer_refuses_
         let component = registry.get(name).unwrap().component;
         let info = registry.info_of(&Reference::Name(name.to_owned())).unwrap();
         let source = sandbox.source(&component, None, Grant::ALL.into_iter().collect()).unwrap();
-        // One that asks a judge has no example.
+        // A scorer that asks a judge has no example.
         let example =
             source.outside.anatomy.example.as_deref().map(|text| Example::parse(text).unwrap());
         let example = example.map(|example| example.config).unwrap_or_default();

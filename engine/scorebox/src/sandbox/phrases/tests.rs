@@ -1,5 +1,5 @@
-//! Makes the linked wasmtime say each phrase. The last words of a compiler's process, which would end this one,
-//! are heard in the end-to-end tests of compiling.
+//! Makes the linked wasmtime produce each message. The last messages of a compiler process, which would end this
+//! process, are tested end to end with compiling.
 
 use wasmtime::{
     Engine, Store,
@@ -12,8 +12,7 @@ use wasmtime_wasi::p2::{
 use super::*;
 use crate::sandbox::settings;
 
-/// What wasmtime says about a call of the component's function `f` with `parameters`; its own cause, without the
-/// backtrace.
+/// wasmtime's error for a call of the component's function `f` with `parameters`: its cause, without the backtrace.
 fn said_of_a_call<P, R>(component: &str, parameters: P, prepare: fn(&mut Store<()>)) -> String
 where
     P: ComponentNamedList + Lower,
@@ -33,7 +32,7 @@ where
     error.root_cause().to_string()
 }
 
-/// A component whose `f` answers with `ty`, from a core function with this `result` and `code`.
+/// A component whose `f` returns a `ty`, from a core function with this `result` and `code`.
 fn answering(ty: &str, result: &str, code: &str, options: &str) -> String {
     format!(
         r#"(component
@@ -47,7 +46,7 @@ fn answering(ty: &str, result: &str, code: &str, options: &str) -> String {
     )
 }
 
-/// The error of an answer of type `ty` at `at`, which holds `words` there.
+/// The error for an answer of type `ty` at `at`, when the words at 64 are `words`.
 fn said_of_an_answer<R: Lift + ComponentType + 'static>(
     ty: &str,
     at: u32,
@@ -115,7 +114,7 @@ fn a_variant_that_is_not_there_breaks_the_contract() {
     breaks_the_contract(&word, "discriminant");
 }
 
-/// A component whose `f` takes a list, for which its allocator says `place`.
+/// The error for a component whose `f` takes a list, for which its allocator returns `place`.
 fn said_of_an_allocation(place: u32) -> String {
     let component = format!(
         r#"(component
@@ -139,7 +138,7 @@ fn an_allocator_that_gives_places_it_does_not_have_breaks_the_contract() {
     }
 }
 
-/// What is said if a guest wants the host's answer at `place`.
+/// The error for a guest that requests the host's answer at `place`.
 fn said_of_a_host_call(place: u32) -> String {
     let component = format!(
         r#"(component
@@ -206,7 +205,7 @@ fn asking_for_more_randomness_than_one_call_gives_is_said_in_these_words() {
     assert!(said.starts_with(TOO_MUCH_RANDOMNESS), "{said}");
 }
 
-/// Why an engine with the pool's bounds does not take a component.
+/// Why an engine with the pool's bounds refuses a component.
 fn refusal(component: &str) -> String {
     let engine = Engine::new(&settings::checking(settings::Traps::Signals)).unwrap();
     format!(

@@ -85,7 +85,7 @@ fn texts_of_variables_are_the_numbers_and_booleans_that_they_are() {
     assert_eq!(settled_by(&schema(), &texts), Ok(typed));
 }
 
-/// The message and what was meant.
+/// The message and the suggested name.
 fn refused(schema: &Value, config: &Value) -> (String, Option<String>) {
     let mut value = config.clone();
     let settled = Settling::of_a_configuration().settle(&mut value, schema, &Place::Whole);
@@ -134,7 +134,7 @@ fn bounds_of_numbers_hold_and_include_what_they_say() {
         let refused = settled_by(&schema, &json!({ "it": bad }));
         assert_eq!(refused, Err(format!("`it`: invalid value: {message}")));
     }
-    // A text that is read as a number is bounded as one.
+    // A text that is read as a number has the number's bounds.
     let schema = with(&json!({"type": "integer", "minimum": 1}));
     let refused = settled_by(&schema, &json!({"it": "0"}));
     assert_eq!(refused, Err("`it`: invalid value: integer `0`, expected at least 1".to_owned()));

@@ -1,5 +1,5 @@
-//! The digest of a component but for its data, which names the code that it is compiled to. Reads where sections are,
-//! and nothing of what is in them.
+//! The digest of a component without its data, which identifies the code that it is compiled to. It reads where
+//! sections are, but not their content.
 
 use std::{ops::Range, slice};
 
@@ -8,11 +8,12 @@ use wasmparser::{Parser, Payload};
 use super::{module, outside};
 use crate::digest::Digest;
 
-/// Stands between the sections of a module and what follows it.
+/// Marks the end of a module's sections.
 const END: u8 = u8::MAX;
 
-/// The digest of `component` without the data segments of its core modules. Two components that share it are split to
-/// the same shell, if both are split: nothing in a shell comes from data. `None` if the bytes are not a component.
+/// The digest of `component` without the data segments of its core modules. Two components with the same digest are
+/// split to the same shell, if both are split: nothing in a shell comes from data. `None` if the bytes are not a
+/// component.
 pub(in super::super) fn digest_but_data(component: &[u8]) -> Option<Digest> {
     let sections = sections_but_data(component)?;
     let parts = sections
@@ -22,10 +23,10 @@ pub(in super::super) fn digest_but_data(component: &[u8]) -> Option<Digest> {
     Some(Digest::of_parts(parts.into_iter().flatten()))
 }
 
-/// The id of each section and where its content is; a core module is the sections in it.
+/// The id and the content's range of each section; a core module is listed as its sections.
 fn sections_but_data(component: &[u8]) -> Option<Vec<(u8, Range<usize>)>> {
     let mut sections = Vec::new();
-    // Whether each that is around is a core module of the component itself.
+    // For each enclosing module or component, whether it is a core module of the component itself.
     let mut around = Vec::new();
     for payload in Parser::new(0).parse_all(component) {
         let payload = payload.ok()?;
@@ -40,7 +41,7 @@ fn sections_but_data(component: &[u8]) -> Option<Vec<(u8, Range<usize>)>> {
                 around.push(true);
             }
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {
-                // What is inside is a part of this one.
+                // Its content is a part of this section.
                 sections.extend(payload.as_section());
                 around.push(false);
             }

@@ -1,6 +1,6 @@
-//! The code module: the main module without its memory, the globals that change and its data segments, which it
-//! imports, and with more functions behind its own that read them. Its own functions keep their bytes, their places and
-//! their names, so that fuel and backtraces stay what they were.
+//! The code module: the main module without its memory, its mutable globals and its data segments, which it imports,
+//! and with additional functions after its own that read them. Its own functions keep their bytes, indices and names,
+//! so that fuel and backtraces stay the same.
 
 use wasm_encoder::{
     CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
@@ -17,11 +17,11 @@ use super::{
 
 /// The instance that the shell exports, with functions that read memory and globals.
 pub(in super::super) const ACCESS: &str = "scorebox-access";
-/// Returns the pages of memory.
+/// Returns the size of the memory in pages.
 pub(in super::super) const PAGES: &str = "scorebox-pages";
 /// Returns the first eight bytes of memory, as a number.
 pub(in super::super) const FIRST_WORD: &str = "scorebox-first-word";
-/// Returns all of memory, and overwrites the first eight bytes with its length.
+/// Returns the whole memory, and overwrites its first eight bytes with its address and length.
 pub(in super::super) const BYTES: &str = "scorebox-bytes";
 
 /// A function that reads memory or a global, and the name of its export.
@@ -37,7 +37,7 @@ enum What {
     Pages,
     FirstWord,
     Bytes,
-    /// A global's value, or one half of it, as a number of 32 or 64 bits.
+    /// A global's value, or one half of it, as a 32-bit or 64-bit number.
     Global {
         index: u32,
         kind: Kind,
@@ -46,7 +46,7 @@ enum What {
 }
 
 impl Accessor {
-    /// The name of the function that reads global `index`, or the high half of one of 128 bits.
+    /// The name of the function that reads global `index`, or the high half of a 128-bit one.
     pub(in super::super) fn of_global(index: u32, high: bool) -> String {
         format!("scorebox-global{index}{}", if high { "-high" } else { "" })
     }
@@ -80,8 +80,8 @@ impl Accessor {
                 code.i32_const(0).i64_load(at(0, 0));
             }
             What::Bytes => {
-                // A list is handed over as its place and its length, which stand in memory themselves. The
-                // caller has read the eight bytes before.
+                // A list is returned through its address and its length, which are in memory themselves. The caller has
+                // read the eight bytes before.
                 code.i32_const(0).i32_const(0).i32_store(at(2, 0));
                 code.i32_const(0).memory_size(0).i32_const(16).i32_shl().i32_store(at(2, 4));
                 code.i32_const(0);
@@ -90,7 +90,7 @@ impl Accessor {
                 code.global_get(index);
                 match kind {
                     Kind::I32 | Kind::I64 => {}
-                    // As bits, because a float's may change on its way.
+                    // Floats are read as bits, because their values may change on the way.
                     Kind::F32 => {
                         code.i32_reinterpret_f32();
                     }
@@ -145,7 +145,7 @@ pub(super) fn code_module(
     let mut module = Module::new();
     let mut imported = false;
     for (id, content) in &main.sections {
-        // Imports come between types and functions.
+        // The import section comes between the types and the functions.
         if *id == section::FUNCTION && !imported {
             module.section(&imports);
         }
@@ -170,8 +170,7 @@ pub(super) fn code_module(
     Ok(module.finish())
 }
 
-/// The imports of memory and globals, behind the module's own: so no function moves, and the globals stand
-/// where they stood.
+/// The imports of memory and globals, after the module's own, so that no function and no global changes its index.
 fn state_imports(main: &CoreModule<'_>) -> ImportSection {
     let mut imports = ImportSection::new();
     for (name, ty) in state(main) {
@@ -180,7 +179,7 @@ fn state_imports(main: &CoreModule<'_>) -> ImportSection {
     imports
 }
 
-/// Memory and globals, by the names under which they are handed over, in the order in which they are imported.
+/// Memory and globals, with the names under which they are exported and imported, in the order of their imports.
 pub(super) fn state<'a>(
     main: &'a CoreModule<'_>,
 ) -> impl Iterator<Item = (String, EntityType)> + 'a {
@@ -195,7 +194,7 @@ pub(super) fn state<'a>(
     memories.chain(globals)
 }
 
-/// The globals that the code keeps.
+/// The immutable globals, which the code module keeps.
 fn constants(main: &CoreModule<'_>) -> GlobalSection {
     let mut globals = GlobalSection::new();
     let (_, constants) = main.state_and_constants();

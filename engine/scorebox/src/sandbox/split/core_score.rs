@@ -1,6 +1,5 @@
-//! [`CoreScore`]: what a call of `score` comes down to where an instance of the shell is made of nothing but the data
-//! module and the code module: functions of the code module, by name. Reads wasmtime's own account of the shell, and
-//! calls nothing.
+//! [`CoreScore`]: the core functions, by name, that a call of `score` consists of if an instance of the shell is only
+//! the data module and the code module. It reads wasmtime's own translation of the shell, and calls nothing.
 
 use serde::{Deserialize, Serialize};
 use wasmparser::{TypeRef, Validator};
@@ -19,19 +18,19 @@ use crate::contract::{LOG_INTERFACE, SCORING_INTERFACE};
 
 use super::{CODE_IMPORT, DATA_IMPORT, STATE, code::state, data::MEMORY, module::CoreModule};
 
-/// What it takes to call `score` without the component around it.
+/// What is needed to call `score` without the component around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct CoreScore {
-    /// What the code module imports, in its order.
+    /// The imports of the code module, in its order.
     pub(in super::super) imports: Vec<Source>,
-    /// The export of the data module that is the memory.
+    /// The name of the memory in the exports of the data module.
     pub(in super::super) memory: String,
-    /// The exports of the code module: the function that allocates, …
+    /// The exports of the code module: the function that allocates memory, …
     pub(in super::super) realloc: String,
     /// … `score` itself, …
     pub(in super::super) score: String,
-    /// … and what is called with its result afterwards.
+    /// … and the function that is called with its result afterwards.
     pub(in super::super) post_return: Option<String>,
 }
 
@@ -39,7 +38,7 @@ pub(in super::super) struct CoreScore {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in super::super) enum Source {
-    /// The export of the data module that has this name.
+    /// The export of the data module with this name.
     State(String),
     /// `letter` of the contract's `log`.
     Letter,
@@ -48,8 +47,8 @@ pub(in super::super) enum Source {
 }
 
 impl CoreScore {
-    /// That of a shell that imports the code module which was made of `main`; `None` if instances of the shell have
-    /// more to them than the two modules.
+    /// The functions for a shell that imports the code module made from `main`; `None` if instances of the shell
+    /// consist of more than the two modules.
     pub(super) fn of(shell: &[u8], main: &CoreModule<'_>) -> Option<CoreScore> {
         let (scope, mut validator) = (ScopeVec::new(), Validator::new());
         let mut types = ComponentTypesBuilder::new(&validator);
@@ -61,15 +60,15 @@ impl CoreScore {
     }
 }
 
-/// The number of a core instance.
+/// The indices of the core instances.
 const DATA: u32 = 0;
 const CODE: u32 = 1;
 
-/// What wasmtime does when it makes an instance, as far as it is understood.
+/// The steps with which wasmtime makes an instance, if all of them are understood.
 struct Account<'a> {
     component: &'a Component,
     trampolines: &'a ComponentTranslation,
-    /// The arguments of the code module: what it imports from which module under which name, and what that is.
+    /// The arguments of the code module: the module and the name of each import, and its value.
     arguments: Vec<(&'a str, &'a str, &'a CoreDef)>,
     lowered: Vec<(LoweredIndex, RuntimeImportIndex)>,
     memories: Vec<&'a ExtractMemory>,
@@ -78,7 +77,7 @@ struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// `None` if it does anything else than to make an instance of each module and to remember some of their exports.
+    /// `None` if wasmtime does anything but instantiate each module and extract some of their exports.
     fn of(translation: &'a ComponentTranslation) -> Option<Account<'a>> {
         let component = &translation.component;
         let mut account = Account {
@@ -146,7 +145,7 @@ impl<'a> Account<'a> {
         })
     }
 
-    /// What the export `score` lifts, and how.
+    /// The function that the export `score` lifts, with its options.
     fn lifted_score(&self) -> Option<(&'a CoreDef, &'a CanonicalOptions)> {
         let (scoring, _) = self.component.exports.get(SCORING_INTERFACE, &NameMapNoIntern)?;
         let Export::Instance { exports, .. } = self.component.export_items.get(*scoring)? else {
@@ -165,7 +164,7 @@ impl<'a> Account<'a> {
         plain.then_some((func, options))
     }
 
-    /// The name of the memory in the data module, and that of the function that allocates in the code module.
+    /// The names of the memory in the data module, and of the function that allocates memory in the code module.
     fn memory_and_realloc(&self, options: &CanonicalOptions) -> Option<(String, String)> {
         let CanonicalOptionsDataModel::LinearMemory(LinearMemoryOptions {
             memory: Some(memory),
@@ -176,7 +175,7 @@ impl<'a> Account<'a> {
         };
         let memory = self.memories.iter().find(|it| it.index == memory)?;
         let realloc = self.reallocs.iter().find(|it| it.index == realloc)?;
-        // The code module hands on the memory that it imports: there is no other.
+        // The code module re-exports the memory that it imports: there is no other.
         let is_of_code = memory.export.instance == RuntimeInstanceIndex::from_u32(CODE);
         let mut names = self.arguments.iter().filter(|(module, ..)| *module == STATE);
         let (_, _, memory) = names.find(|(_, name, _)| *name == MEMORY)?;
@@ -184,7 +183,7 @@ impl<'a> Account<'a> {
         is_of_code.then_some((memory, export_of_code(&realloc.def)?))
     }
 
-    /// Where the code module's imports come from, in the order in which it has them.
+    /// Where the code module's imports come from, in its order.
     fn sources(&self, main: &CoreModule<'_>) -> Option<Vec<Source>> {
         let functions = main.imports.iter().map(|import| match import.ty {
             TypeRef::Func(_) => self.source(import.module, import.name),

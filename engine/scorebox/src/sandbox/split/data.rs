@@ -1,5 +1,5 @@
-//! Data modules: memory and globals with the values that they begin with, and nothing that runs but the
-//! shim's functions. [`Shape`] is what all data modules of a component have in common.
+//! Data modules: memory and globals with their initial values, and no code but the shim's functions. [`Shape`] is what
+//! all data modules of a component have in common.
 
 use serde::{Deserialize, Serialize};
 use wasm_encoder::{
@@ -17,25 +17,25 @@ use super::{
 
 /// The name of the memory that a data module exports.
 pub(super) const MEMORY: &str = "memory";
-/// Bytes that are searched for zeros at once. Stretches of a memory that are zero are left out; wasmtime
+/// The size of the chunks that are searched for zeros, in bytes. Ranges of a memory that are zero are omitted; wasmtime
 /// makes an image of whole pages.
 const STRETCH_BYTES: usize = 4 << 10;
 
 /// What a component's data modules have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Shape {
-    /// Pages that the memory begins with, and the most that it may have.
+    /// The initial size of the memory in pages, and its maximum.
     pages: u64,
     most_pages: Option<u64>,
     globals: Vec<Global>,
     shim: Option<Shim>,
 }
 
-/// A memory and the globals that change, as `configure` left them.
+/// A memory and the mutable globals, as `configure` left them.
 pub(in super::super) struct Contents {
-    /// Whole pages.
+    /// The content, in whole pages.
     pub(in super::super) memory: Vec<u8>,
-    /// The bits of each global that changes, in their order: the low half and the high one.
+    /// The bits of each mutable global, in their order: the low half and the high half.
     pub(in super::super) globals: Vec<[u64; 2]>,
 }
 
@@ -46,13 +46,13 @@ impl Shape {
         Ok(Shape { pages: memory.initial, most_pages: memory.maximum, globals, shim })
     }
 
-    /// The globals that change, by their indices among all.
+    /// The mutable globals, with their indices among all globals.
     pub(in super::super) fn changing(&self) -> impl Iterator<Item = (u32, Kind)> {
         let globals = (0..).zip(&self.globals).filter(|(_, global)| global.mutable);
         globals.map(|(index, global)| (index, global.kind))
     }
 
-    /// The data module that a component begins with.
+    /// The data module with a component's initial state.
     pub(super) fn first(&self, segments: &[(u32, &[u8])]) -> Result<Vec<u8>, NotSplit> {
         let values = self.globals.iter().map(|global| global.bits);
         self.data_module(self.pages, values, segments.iter().copied())
@@ -61,7 +61,7 @@ impl Shape {
     /// The data module whose instances start from `contents`.
     ///
     /// # Errors
-    /// If they do not have this shape.
+    /// If the contents do not have this shape.
     pub(in super::super) fn data(&self, contents: &Contents) -> Result<Vec<u8>, NotSplit> {
         if self.changing().count() != contents.globals.len() {
             return Err(NotSplit::because("has other globals"));
@@ -126,10 +126,10 @@ impl Shape {
     }
 }
 
-/// Bytes of a page of memory.
+/// The size of a page of memory, in bytes.
 const PAGE_BYTES: usize = 64 << 10;
 
-/// What a data module exports as its memory, and the code module imports.
+/// The name and the type of the memory that a data module exports and the code module imports.
 pub(super) fn memory_name_and_type(
     pages: u64,
     most_pages: Option<u64>,
@@ -137,12 +137,12 @@ pub(super) fn memory_name_and_type(
     (MEMORY, memory_type(pages, most_pages))
 }
 
-/// What a data module exports as global `index`, and the code module imports.
+/// The name of global `index` that a data module exports and the code module imports.
 pub(super) fn global_name(index: u32) -> String {
     format!("global{index}")
 }
 
-/// The stretches of a memory that are not zero, and where they begin.
+/// The ranges of a memory that are not zero, and where they begin.
 fn stretches(memory: &[u8]) -> Vec<(u32, &[u8])> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for (index, stretch) in memory.chunks(STRETCH_BYTES).enumerate() {

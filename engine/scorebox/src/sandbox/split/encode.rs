@@ -1,11 +1,11 @@
-//! What wasmparser reads, as wasm-encoder writes it: the few types that a split component needs, and
-//! sections with entries added. Decides nothing.
+//! Converts what wasmparser reads to what wasm-encoder writes: the few types that a split component needs, and sections
+//! with added entries. It decides nothing.
 
 use wasm_encoder::{Encode, ExportKind, GlobalType, MemoryType, RefType, TableType, ValType};
 
 use super::NotSplit;
 
-/// A value type that a function of the main module may have at its border.
+/// A value type in the signature of one of the main module's functions.
 pub(super) fn val_type(ty: wasmparser::ValType) -> Result<ValType, NotSplit> {
     Ok(match ty {
         wasmparser::ValType::I32 => ValType::I32,
@@ -36,7 +36,7 @@ pub(super) fn table_type(ty: &wasmparser::TableType) -> Result<TableType, NotSpl
     })
 }
 
-/// A memory's type; shared and 64-bit ones do not get here.
+/// A memory's type; shared and 64-bit memories do not get here.
 pub(super) fn memory_type(minimum: u64, maximum: Option<u64>) -> MemoryType {
     MemoryType { minimum, maximum, memory64: false, shared: false, page_size_log2: None }
 }
@@ -46,7 +46,7 @@ pub(super) fn global_type(val_type: ValType, mutable: bool) -> GlobalType {
     GlobalType { val_type, mutable, shared: false }
 }
 
-/// The kind of an export; `None` for kinds that nothing here exports.
+/// The kind of an export; an error for kinds that nothing here exports.
 pub(super) fn export_kind(kind: wasmparser::ExternalKind) -> Result<ExportKind, NotSplit> {
     match kind {
         wasmparser::ExternalKind::Func => Ok(ExportKind::Func),
@@ -59,7 +59,7 @@ pub(super) fn export_kind(kind: wasmparser::ExternalKind) -> Result<ExportKind, 
     }
 }
 
-/// The section whose content is `content`, with the entries of `more` at its end.
+/// The section with the content `content`, with the entries of `more` at its end.
 pub(super) fn extended(content: &[u8], more: &impl Encode) -> Result<Vec<u8>, NotSplit> {
     let (count, entries) = counted(content)?;
     let mut bytes = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn extended(content: &[u8], more: &impl Encode) -> Result<Vec<u8>, No
     Ok(extended)
 }
 
-/// The number that `bytes` begin with, and the rest.
+/// The number at the beginning of `bytes`, and the rest.
 fn counted(bytes: &[u8]) -> Result<(u32, &[u8]), NotSplit> {
     let mut reader = wasmparser::BinaryReader::new(bytes, 0);
     let count = reader.read_var_u32()?;

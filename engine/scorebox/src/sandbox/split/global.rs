@@ -1,11 +1,11 @@
-//! A global of the main module: a number of a certain type, whose bits are kept. Knows no module.
+//! A global of the main module: a number of a certain type, stored as its bits. It knows no module.
 
 use serde::{Deserialize, Serialize};
 use wasm_encoder::{ConstExpr, GlobalType, Ieee32, Ieee64, ValType};
 
 use super::encode::global_type;
 
-/// Types of numbers that a global can hold.
+/// The types of numbers that a global can have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) enum Kind {
     I32,
@@ -16,7 +16,7 @@ pub(in super::super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a value type; `None` if it is not a number's.
+    /// The kind of a value type; `None` if it is not a number.
     pub(super) fn of(ty: wasmparser::ValType) -> Option<Kind> {
         match ty {
             wasmparser::ValType::I32 => Some(Kind::I32),
@@ -44,7 +44,7 @@ impl Kind {
 pub(in super::super) struct Global {
     pub(in super::super) kind: Kind,
     pub(in super::super) mutable: bool,
-    /// The bits of its initial value: the low half and the high one.
+    /// The bits of its initial value: the low half and the high half.
     pub(super) bits: [u64; 2],
 }
 
@@ -57,7 +57,7 @@ impl Global {
         global_type(self.kind.val_type(), self.mutable)
     }
 
-    /// Its initial value, with these bits.
+    /// An initial value with these bits.
     pub(super) fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
         // The narrower kinds have only the low bits.
         let narrow = low as u32;

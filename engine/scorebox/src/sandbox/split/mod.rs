@@ -1,37 +1,37 @@
-//! Splits a component into code, which is compiled once, and state (memory and globals), of which there is
-//! one for each configuration. Bytes to bytes: compiles and runs nothing, and knows nothing of wasmtime.
+//! Splits a component into code, which is compiled once, and state (memory and globals), which differs for each
+//! configuration. It turns bytes into bytes: it compiles and runs nothing, and knows nothing of wasmtime.
 //!
-//! A component has one core module with a memory: its *main* module. Split, that module imports its memory
-//! and its globals, and is the *code module*; a *data module* made of nothing else defines them. The *shell* is
-//! the component around the code module, which imports the data module:
+//! A component has one core module with a memory: its *main* module. After splitting, that module imports its memory
+//! and its globals, and is called the *code module*; a *data module* defines only these. The *shell* is the component
+//! around the code module, which imports the data module:
 //!
 //! ```text
 //! component { main { memory, globals, code }, shim, fix-up, … }
 //!   = shell { code { code }, import data, fix-up, … }  +  data { memory, globals, shim }
 //! ```
 //!
-//! If these two modules are all that an instance of the shell is made of, the shell imports the code module as well, so
-//! that `score` can be called without the component around it. Else the code module stands in the shell: what an
-//! instance takes of a module there is found by its place, what it takes of an imported one by its name, for each score
-//! again.
+//! If an instance of the shell consists only of these two modules, the shell imports the code module as well, so that
+//! `score` can be called without the component around it. Otherwise the shell contains the code module, because
+//! wasmtime finds the exports of a contained module by index, but those of an imported one by name, again for each
+//! score.
 //!
-//! If the component begins with wit-component's shim, a module of a table and functions that call through
-//! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance
-//! then consists of as many core instances as before. Else the data module is one more (the *separate* form).
+//! If the component begins with wit-component's shim, a module of a table and functions that call through it, the data
+//! module is that shim with memory and globals in addition (the *merged* form): an instance then consists of as many
+//! core instances as before. Otherwise the data module is an additional one (the *separate* form).
 //!
-//! The bytes are untrusted. A component that is not understood in every detail, or has state in a place
-//! that is not kept, is not split: the caller then compiles it as it is.
+//! The bytes are untrusted. A component that is not understood in every detail, or has state that would not be kept, is
+//! not split: the caller then compiles it as it is.
 //!
-//! - `but_data`: the digest of all that code is made of.
+//! - `but_data`: the digest of everything that code is made from.
 //! - `module`: a core module, and what it must not contain.
 //! - `outside`: a component's own sections, counted.
 //! - `shim`: wit-component's shim, recognized by its code.
 //! - `code`: the main module without its state, and with functions that read it.
 //! - `global`: a global of the main module, and its bits.
-//! - `data`: [`Shape`] and the data modules that are made of it.
+//! - `data`: [`Shape`] and the data modules that are made from it.
 //! - `shell`: the component around both.
-//! - `core_score`: what a call of `score` is without the shell.
-//! - `encode`: what wasmparser reads as wasm-encoder writes it.
+//! - `core_score`: a call of `score` without the shell.
+//! - `encode`: converts what wasmparser reads to what wasm-encoder writes.
 
 mod but_data;
 mod code;
@@ -58,14 +58,14 @@ use super::settings;
 
 /// The name under which the shell imports the data module.
 pub(super) const DATA_IMPORT: &str = "scorebox-data";
-/// The name under which the shell imports the code module, if it does.
+/// The name under which the shell imports the code module, if it imports it.
 pub(super) const CODE_IMPORT: &str = "scorebox-code";
 /// The name under which the code module imports memory and globals.
 const STATE: &str = "scorebox-state";
 /// The prefix of all names that are added to a component.
 const OUR_NAMES: &str = "scorebox-";
 
-/// Why a component is not split: the end of a sentence that begins with the component.
+/// Why a component is not split: the end of a sentence whose subject is the component.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotSplit(String);
@@ -82,16 +82,16 @@ impl From<wasmparser::BinaryReaderError> for NotSplit {
     }
 }
 
-/// The parts of a component. All of them are WebAssembly, and none is compiled yet.
+/// The parts of a component. All of them are WebAssembly, and not compiled yet.
 #[derive(Debug)]
 pub(super) struct Split {
     /// The component around the code module, which imports a data module.
     pub(super) shell: Vec<u8>,
     /// The code module, if the shell imports it too, and how `score` is called in it.
     pub(super) code: Option<(Vec<u8>, CoreScore)>,
-    /// The data module with the memory and the globals that the component itself begins with.
+    /// The data module with the component's initial memory and globals.
     pub(super) first: Vec<u8>,
-    /// What data modules of this component are made of.
+    /// What the data modules of this component have in common.
     pub(super) shape: Shape,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     let shell = |code| shell::shell(&outside, &modules, &main, code, shim.as_ref(), &accessors);
     let first = shape.first(&main.module.segments)?;
     if shim.is_none() && modules.len() == 1 && main.module.needs_no_collector() {
-        // What cannot be said of an imported module can be said of one that is inside.
+        // Not every module that a shell can contain can be described as an import.
         if let Ok(shell) = shell(shell::Code::Imported)
             && let Some(score) = CoreScore::of(&shell, main.module)
         {
@@ -132,7 +132,7 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     Ok(Split { shell, code: None, first, shape })
 }
 
-/// The module with the memory, and where it is.
+/// The module with the memory, and its index.
 struct Main<'a> {
     index: usize,
     module: &'a CoreModule<'a>,
@@ -150,8 +150,8 @@ fn main_of<'a>(modules: &'a [CoreModule<'a>]) -> Result<Main<'a>, NotSplit> {
     }
 }
 
-/// The shim that memory and globals are put into, with its place among the modules: the module that is
-/// instantiated first, without arguments.
+/// The shim into which memory and globals are put, with its index: the module that is instantiated first, without
+/// arguments.
 fn shim_of(
     outside: &Outside<'_>,
     modules: &[CoreModule<'_>],
@@ -163,7 +163,7 @@ fn shim_of(
     Some((index, Shim::of(modules.get(index)?)?))
 }
 
-/// The pool has room for so much of one component, and does not look into modules that are imported.
+/// Checks that the component fits into the pool, because the pool does not check imported modules.
 fn fits_a_sandbox(
     outside: &Outside<'_>,
     modules: &[CoreModule<'_>],

@@ -1,5 +1,5 @@
-//! A core module, read as far as splitting needs it, and what a module must not contain to be split or to
-//! stand beside one that is. As strict as wasmtime-wizer, which freezes what is not split.
+//! A core module, read as far as splitting needs it, and what a module must not contain to be split or to be in a
+//! component that is split. This is as strict as wasmtime-wizer, which freezes what is not split.
 
 use wasmparser::{
     BinaryReaderError, CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType,
@@ -11,10 +11,10 @@ use super::{
     global::{Global, Kind},
 };
 
-/// Globals of a main module: each is an import of the code and a symbol of every instance. A language that links its
-/// libraries when a component is built (Python) has one for each symbol that they share.
+/// The most globals of a main module: each is an import of the code and a symbol of every instance. A language that
+/// links its libraries when a component is built (Python) has one global for each symbol that they share.
 const MAX_GLOBALS: usize = 1024;
-/// Bytes of a page of memory.
+/// The size of a page of memory, in bytes.
 const PAGE_BYTES: u64 = 64 << 10;
 
 /// Section numbers of a core module.
@@ -39,24 +39,24 @@ fn all<T>(
     Ok(items.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// A valid core module, taken apart.
+/// A parsed core module, which is valid.
 #[derive(Default)]
 pub(super) struct CoreModule<'a> {
-    /// Number and content of each section; of the custom ones only the names.
+    /// The id and the content of each section; of the custom sections, only the names.
     pub(super) sections: Vec<(u8, &'a [u8])>,
-    /// The type of each function type; `None` if a type is of another kind.
+    /// Each function type; `None` for a type of another kind.
     pub(super) types: Vec<Option<FuncType>>,
     pub(super) imports: Vec<Import<'a>>,
     /// The type of each function that is not imported.
     pub(super) functions: Vec<u32>,
     pub(super) tables: Vec<TableType>,
     pub(super) memories: Vec<wasmparser::MemoryType>,
-    /// The globals; `None` if one is of another type than a number, or begins with what is not constant.
+    /// The globals; `None` for one whose type is not a number, or whose initial value is not constant.
     pub(super) globals: Vec<Option<Global>>,
-    /// How many of them change.
+    /// How many of them are mutable.
     changing: usize,
     pub(super) exports: Vec<Export<'a>>,
-    /// The data segments that are put into memory 0 at a constant offset, with it.
+    /// The data segments with a constant offset in memory 0, and that offset.
     pub(super) segments: Vec<(u32, &'a [u8])>,
     /// Data segments of any other kind.
     other_segments: usize,
@@ -66,7 +66,7 @@ pub(super) struct CoreModule<'a> {
 }
 
 impl<'a> CoreModule<'a> {
-    /// Takes a module apart whose component was validated.
+    /// Reads a module of a component that was validated.
     pub(super) fn read(bytes: &'a [u8]) -> Result<CoreModule<'a>, NotSplit> {
         let mut module = CoreModule::default();
         for payload in Parser::new(0).parse_all(bytes) {
@@ -136,7 +136,7 @@ impl<'a> CoreModule<'a> {
         Ok(())
     }
 
-    /// The type of function `index`; `None` if there is none.
+    /// The type of function `index`; `None` if there is no such function.
     pub(super) fn function_type(&self, index: u32) -> Option<u32> {
         let mut imported = self.imports.iter().filter_map(|import| match import.ty {
             TypeRef::Func(ty) => Some(ty),
@@ -150,14 +150,14 @@ impl<'a> CoreModule<'a> {
         }
     }
 
-    /// How many functions there are, with those that are imported.
+    /// The number of functions, including the imported ones.
     pub(super) fn function_count(&self) -> usize {
         self.imports.iter().filter(|import| matches!(import.ty, TypeRef::Func(_))).count()
             + self.functions.len()
     }
 
-    /// The globals that a data module defines, up to the last that changes; and those behind it, which keep
-    /// their places in the code. Each that is imported costs every instance.
+    /// The globals that a data module defines, up to the last mutable one, and the globals after it, which the code
+    /// keeps at the same indices: each imported global makes every instance slower.
     pub(super) fn state_and_constants(&self) -> (Vec<&Global>, Vec<&Global>) {
         let mut state: Vec<&Global> = self.globals.iter().flatten().collect();
         let behind = state.iter().rposition(|global| global.mutable).map_or(0, |last| last + 1);
@@ -172,7 +172,7 @@ impl<'a> CoreModule<'a> {
         Ok(memory.name)
     }
 
-    /// Whether the module that has the memory can do without it.
+    /// Whether the module with the memory can be split.
     pub(super) fn must_be_splittable(&self) -> Result<(), NotSplit> {
         let refuse = |why: &str| Err(NotSplit::because(why));
         let [memory] = self.memories.as_slice() else { return refuse("has several memories") };
@@ -211,14 +211,13 @@ impl<'a> CoreModule<'a> {
         }
     }
 
-    /// Whether nothing in it is kept on the heap that a store has for exceptions and references, beside its instances.
+    /// Whether it keeps nothing on the heap that a store has for exceptions and references, outside its instances.
     pub(super) fn needs_no_collector(&self) -> bool {
         self.tags == 0 && self.tables.iter().all(|table| table.element_type.is_func_ref())
     }
 
-    /// Whether every instance of a module without a memory is always the same: nothing in it changes, and nothing is
-    /// changed when it is made but tables. A global that does not change may begin with one that is imported, which
-    /// does not change either.
+    /// Whether all instances of a module without a memory are the same: nothing in it changes, and instantiating it
+    /// changes nothing but tables. An immutable global may start with an imported one, which does not change either.
     pub(super) fn must_have_no_state(&self) -> Result<(), NotSplit> {
         let refuse = |why: &str| Err(NotSplit::because(why));
         if self.changing > 0 {
@@ -234,12 +233,12 @@ impl<'a> CoreModule<'a> {
     }
 }
 
-/// The bytes of a section.
+/// The content of a section.
 pub(super) fn content(bytes: &[u8], range: std::ops::Range<usize>) -> Result<&[u8], NotSplit> {
     bytes.get(range).ok_or_else(|| NotSplit::because("has a section beyond its end"))
 }
 
-/// A global that changes and holds a reference cannot be read from outside.
+/// Refuses a mutable global with a reference, because it cannot be read from outside.
 fn must_not_change_references(ty: &wasmparser::GlobalType) -> Result<(), NotSplit> {
     match (ty.mutable, ty.content_type) {
         (true, ValType::Ref(_)) => {
@@ -249,7 +248,7 @@ fn must_not_change_references(ty: &wasmparser::GlobalType) -> Result<(), NotSpli
     }
 }
 
-/// The global, where it begins with a constant number.
+/// The global, if its initial value is a constant number.
 fn constant(global: &wasmparser::Global<'_>) -> Result<Option<Global>, NotSplit> {
     let Some(kind) = Kind::of(global.ty.content_type) else { return Ok(None) };
     let bits = match only_operator(&global.init_expr)? {
@@ -264,7 +263,7 @@ fn constant(global: &wasmparser::Global<'_>) -> Result<Option<Global>, NotSplit>
     Ok(plain.then(|| Global::new(kind, global.ty.mutable, bits)))
 }
 
-/// Where a segment is put into memory 0; `None` if that is not written there, or it is passive.
+/// The offset of a segment in memory 0; `None` if it is not constant, or if the segment is passive.
 fn offset(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
     let DataKind::Active { memory_index: 0, offset_expr } = kind else { return Ok(None) };
     Ok(match only_operator(offset_expr)? {
@@ -273,15 +272,15 @@ fn offset(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
     })
 }
 
-/// The operator of an expression that has one.
+/// The operator of an expression, if it has only one.
 fn only_operator<'a>(expression: &ConstExpr<'a>) -> Result<Option<Operator<'a>>, NotSplit> {
     let mut operators = expression.get_operators_reader();
     let only = operators.read()?;
     Ok(matches!(operators.read()?, Operator::End).then_some(only))
 }
 
-/// Whether what an instruction changes is kept. Tables are not: they must be as their segments make them;
-/// nor is which segments were dropped.
+/// Refuses an instruction whose effect would not be kept. Tables are not kept: they must stay as their segments make
+/// them. Nor is it kept which segments were dropped.
 fn must_be_kept(operator: &Operator<'_>) -> Result<(), NotSplit> {
     let name = match operator {
         Operator::TableCopy { .. } => "table.copy",

@@ -1,5 +1,5 @@
-//! A component's own sections: which modules it has, what it instantiates, and how many items each index
-//! space has. Reads no module, and refuses what the shell could not repeat.
+//! A component's own sections: its modules, what it instantiates, and how many items each index space has. It parses no
+//! module, and refuses what the shell could not repeat.
 
 use wasmparser::{
     CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind,
@@ -16,11 +16,11 @@ pub(super) mod section {
     pub(in super::super) const ALIAS: u8 = 6;
 }
 
-/// An instance that is made of a core module.
+/// The instantiation of a core module.
 pub(super) struct Instantiation {
-    /// Its own place among the core instances.
+    /// Its index among the core instances.
     pub(super) instance: u32,
-    /// The module's place among the core modules.
+    /// The module's index among the core modules.
     pub(super) module: u32,
     pub(super) arguments: usize,
 }
@@ -28,10 +28,10 @@ pub(super) struct Instantiation {
 /// The outermost sections of a component.
 #[derive(Default)]
 pub(super) struct Outside<'a> {
-    /// Number and content of each section, without custom ones; a module's section has its bytes.
+    /// The id and the content of each section, without custom ones; the content of a module's section is the module.
     pub(super) sections: Vec<(u8, &'a [u8])>,
     pub(super) modules: Vec<&'a [u8]>,
-    /// In the order in which they are made.
+    /// In the order of instantiation.
     pub(super) instances: Vec<Instantiation>,
     pub(super) types: u32,
     pub(super) functions: u32,
@@ -41,7 +41,7 @@ pub(super) struct Outside<'a> {
     pub(super) core_instances: u32,
 }
 
-/// What is being read while payloads of nested modules and components are skipped.
+/// What is being read while the payloads of nested modules and components are skipped.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Module,
@@ -90,7 +90,7 @@ impl<'a> Outside<'a> {
         if let Some((id, range)) = payload.as_section()
             && id != section::CUSTOM
         {
-            // A nested component's length is not compared with the bytes that follow.
+            // The parser does not compare a nested component's length with the bytes that follow.
             let content = content(component, range)?;
             if id == section::MODULE {
                 self.modules.push(content);
@@ -168,7 +168,7 @@ impl<'a> Outside<'a> {
             ComponentExternalKind::Func => self.functions += 1,
             ComponentExternalKind::Type => self.types += 1,
             ComponentExternalKind::Instance => self.component_instances += 1,
-            // Refused before anything is counted.
+            // Anything else was refused before counting.
             _ => {}
         }
     }
@@ -181,10 +181,10 @@ fn must_be_theirs(name: &str) -> Result<(), NotSplit> {
     }
 }
 
-/// Whether a section, of the component or of one in it, means the same in the shell.
+/// Checks that a section, of the component or of one in it, means the same in the shell.
 fn must_be_repeatable(payload: &Payload<'_>) -> Result<(), NotSplit> {
     match payload {
-        // The shell adds core types, and other places would move.
+        // The shell adds core types, which would change the indices of the component's.
         Payload::CoreTypeSection(_) => Err(NotSplit::because("has types of core modules")),
         Payload::ComponentStartSection { .. } => Err(NotSplit::because("has a start function")),
         Payload::ComponentAliasSection(aliases) => {

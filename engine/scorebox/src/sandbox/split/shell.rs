@@ -1,5 +1,6 @@
-//! The component with the code module (or its import) in place of its main module, an import in place of its shim (or
-//! one import and one instance more), and with an exported instance of functions that read memory and globals.
+//! Builds the shell: the component with the code module (or its import) instead of its main module, with an import
+//! instead of its shim (or with an import and an instance in addition), and with an exported instance of functions that
+//! read memory and globals.
 
 use std::collections::HashMap;
 
@@ -23,13 +24,13 @@ use super::{
     shim::Shim,
 };
 
-/// The places of what is built here that are not those of the component.
+/// The indices in the shell that differ from those in the component.
 struct Places {
-    /// The main module's.
+    /// The main module's index.
     main: u32,
-    /// The core instance with memory and globals.
+    /// The index of the core instance with memory and globals.
     state: u32,
-    /// The data module, in the separate form.
+    /// The index of the data module, in the separate form.
     added: Option<u32>,
 }
 
@@ -49,16 +50,16 @@ impl Places {
     }
 }
 
-/// Where the shell has the code module from.
+/// Where the shell gets the code module from.
 #[derive(Clone, Copy)]
 pub(super) enum Code<'a> {
-    /// It is in the shell.
+    /// The shell contains it.
     Inside(&'a [u8]),
     /// The shell imports it.
     Imported,
 }
 
-/// A component around `code`, the code module that was made of `main`.
+/// A component around `code`, the code module that was made from `main`.
 pub(super) fn shell(
     outside: &Outside<'_>,
     modules: &[CoreModule<'_>],
@@ -119,15 +120,15 @@ pub(super) fn shell(
     Ok(growing.shell.finish())
 }
 
-/// A shell in the making.
+/// A shell under construction.
 struct Growing {
     shell: Component,
-    /// How many core types it has.
+    /// The number of its core types.
     core_types: u32,
 }
 
 impl Growing {
-    /// Adds a section of the component as it is.
+    /// Adds a section of the component unchanged.
     fn section(&mut self, id: u8, data: &[u8]) {
         self.shell.section(&RawSection { id, data });
     }
@@ -212,10 +213,10 @@ fn aliases(content: &[u8], places: &Places) -> Result<ComponentAliasSection, Not
     Ok(aliases)
 }
 
-/// Function types of a module's type: each once.
+/// The function types in a module's type: each once.
 struct Functions<'a> {
     module: &'a CoreModule<'a>,
-    /// The place of a type of the module among those of its type.
+    /// Maps the index of a type in the module to its index in the module's type.
     places: HashMap<u32, u32>,
 }
 
@@ -253,7 +254,7 @@ fn code_type(main: &CoreModule<'_>, accessors: &[Accessor]) -> Result<ModuleType
     let (mut ty, nothing) = (ModuleType::new(), [] as [ValType; 0]);
     let mut functions = Functions { module: main, places: HashMap::new() };
     for import in &main.imports {
-        // Whoever splits a module has seen that it imports functions alone.
+        // Splitting has checked before that the module imports only functions.
         if let TypeRef::Func(index) = import.ty {
             let function = functions.ty(&mut ty, index)?;
             ty.import(import.module, import.name, function);
@@ -271,7 +272,7 @@ fn code_type(main: &CoreModule<'_>, accessors: &[Accessor]) -> Result<ModuleType
     Ok(ty)
 }
 
-/// Adds what a module without imported tables, memories and globals exports.
+/// Adds the exports of a module that imports no tables, memories or globals.
 fn exports(
     ty: &mut ModuleType,
     module: &CoreModule<'_>,

@@ -1,31 +1,31 @@
-//! wit-component's shim: a module with a table and functions that call through it, which exists so that
-//! imports can be made of a memory that does not exist yet. It is recognized by what it is, not by its name,
-//! because a data module is compiled outside the compiler's process.
+//! wit-component's shim: a module with a table and functions that call through it. It exists so that imports can use a
+//! memory that does not exist yet. It is recognized by its code, not by its name, because a data module is compiled
+//! outside the compiler process.
 
 use serde::{Deserialize, Serialize};
 use wasmparser::{BinaryReader, CodeSectionReader, FuncType, Operator};
 
 use super::module::{CoreModule, section};
 
-/// Functions of a shim: as many as a component has imports that use its memory.
+/// The most functions of a shim: as many as the imports of a component that use its memory.
 const MAX_FUNCTIONS: usize = 256;
-/// Parameters of a function of a shim: the canonical ABI's, with one for the result.
+/// The most parameters of a shim's function: those of the canonical ABI, and one for the result.
 const MAX_PARAMETERS: usize = 17;
-/// Results of one: the canonical ABI has more in memory.
+/// The most results of a shim's function: the canonical ABI returns more in memory.
 const MAX_RESULTS: usize = 1;
-/// Bytes of a shim: names included.
+/// The most bytes of a shim, including names.
 const MAX_BYTES: usize = 64 << 10;
-/// Elements of its table.
+/// The most elements of its table.
 const MAX_ELEMENTS: u64 = MAX_FUNCTIONS as u64;
 
-/// The sections of a shim, by number and content.
+/// The sections of a shim: ids and contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shim {
     pub(super) sections: Vec<(u8, Vec<u8>)>,
 }
 
 impl Shim {
-    /// The module as a shim; `None` if it is not one.
+    /// The module as a shim; `None` if it is not a shim.
     pub(super) fn of(module: &CoreModule<'_>) -> Option<Shim> {
         let known = |id: &u8| {
             [section::TYPE, section::FUNCTION, section::TABLE, section::EXPORT, section::CODE]
@@ -58,7 +58,7 @@ fn is_small(ty: &FuncType) -> bool {
     ty.params().len() <= MAX_PARAMETERS && ty.results().len() <= MAX_RESULTS
 }
 
-/// Whether all functions hand their parameters to a function of the table, and do nothing else.
+/// Whether all functions pass their parameters to a function of the table, and do nothing else.
 fn only_calls(code: &[u8]) -> bool {
     let Ok(bodies) = CodeSectionReader::new(BinaryReader::new(code, 0)) else { return false };
     bodies.into_iter().all(|body| body.is_ok_and(|body| only_calls_through(&body).unwrap_or(false)))

@@ -1,5 +1,5 @@
-//! What is split and what is not, on components that are written by hand and on all built-in ones. That split
-//! components score as whole ones do is shown end to end.
+//! What is split and what is not, for hand-written components and for all built-in ones. End-to-end tests show that
+//! split components score like whole ones.
 
 #![cfg(feature = "builtins")]
 
@@ -8,7 +8,7 @@ use wasmparser::{Operator, Parser, Payload, Validator};
 use super::{global::halves, *};
 use crate::registry::Registry;
 
-/// A component around a main module of `items`, as wit-component makes one if nothing is imported.
+/// A component around a main module with `items`, as wit-component makes it if nothing is imported.
 fn component(items: &str) -> Vec<u8> {
     around(&format!(
         r#"(core module $main (memory (export "memory") 1) (func (export "f")) {items})"#
@@ -108,7 +108,7 @@ fn functions_keep_their_bytes_and_their_places() {
 #[test]
 fn a_component_with_a_shim_has_no_core_instance_more_and_one_without_has_one() {
     let made = |component: &[u8]| {
-        // Of the shell, which imports modules, only the sections are looked at.
+        // For the shell, which imports modules, this looks only at the sections.
         let payloads = Parser::new(0).parse_all(component).map(Result::unwrap);
         let instances = payloads.filter_map(|payload| match payload {
             Payload::InstanceSection(instances) => Some(instances),
@@ -126,11 +126,11 @@ fn a_component_with_a_shim_has_no_core_instance_more_and_one_without_has_one() {
     assert_eq!(made(&shell(&without_shim)), made(&without_shim) + 1);
 }
 
-/// What a function of a shim does.
+/// The body of a shim's function.
 const CALLS_THROUGH: &str = "(call_indirect (type $t) (local.get 0) (i32.const 0))";
 
-/// A component with a module of `more` that is instantiated before the code, as wit-component makes one where
-/// something is imported that uses memory. Its function has this `body`.
+/// A component with a module with `more` that is instantiated before the code, as wit-component makes it if there are
+/// imports that use memory. Its function has this `body`.
 fn with_shim(more: &str, body: &str) -> Vec<u8> {
     assembled(&format!(
         r#"(component
@@ -216,7 +216,7 @@ fn what_has_state_that_is_not_kept_is_not_split() {
         ),
         (around("(core module $main)"), "has no memory"),
         (component("")[..20].to_vec(), "is not valid: unexpected end-of-file"),
-        // A component in it says that it is longer than it is.
+        // A nested component claims to be longer than it is.
         (
             [component("").as_slice(), b"\x04\x09\0asm\x0d\0\x01\0"].concat(),
             "has a section beyond its end",
@@ -286,7 +286,7 @@ fn more_than_a_sandbox_has_is_not_split() {
         let more: String = (0..count).map(|n| instance.replace("$m", &format!("$m{n}"))).collect();
         assembled(&format!("(component {module} {more})"))
     };
-    // One is the main module's, and one the data module's.
+    // One core instance is the main module's, and one the data module's.
     let most = settings::CORE_INSTANCES as usize - 2;
     must_be_valid(&split(&modules(most)).unwrap());
     assert_eq!(why_not(&modules(most + 1)), "needs more than a sandbox has");
@@ -328,7 +328,8 @@ fn a_shim_with_the_names_of_a_data_module_does_not_become_one() {
     assert_eq!(error.message(), "duplicate export name `memory` already defined");
 }
 
-/// As a component is that links its libraries when it is built: the module with the memory says where each library is.
+/// Like a component that links its libraries when it is built: the module with the memory defines where each library
+/// is.
 #[test]
 fn a_module_beside_the_code_may_begin_with_what_never_changes() {
     let with = |global: &str| {
@@ -370,7 +371,7 @@ fn numbers_of_any_type_keep_their_bits() {
         vector,
     ];
     assert_eq!(bits_of_globals(&split.first), begins);
-    // What never changes needs no import, as long as no place moves.
+    // Immutable globals need no import, as long as no index changes.
     assert_eq!(bits_of_globals(&code_of(&component)), [[9, 0], [0x7ff4_0000_0000_0001, 0]]);
     let globals = vec![[7, 0], [8, 0], [0x7f80_0001, 0], [0x7ff0_0000_0000_0001, 0], [3, 4]];
     let contents = Contents { memory: vec![0; 2 * 65_536], globals: globals.clone() };
@@ -429,7 +430,7 @@ fn a_data_module_has_all_of_a_memory_but_its_zeros() {
 fn bytes_that_are_cut_off_or_changed_are_split_or_refused_and_what_is_split_is_valid() {
     let (_, component) = built_ins().min_by_key(|(_, bytes)| bytes.len()).unwrap();
     let mut tried = 0;
-    // The ends of a component, if its structure stands; its middle is code.
+    // Both ends of a component, which have its structure; the middle is code.
     let structure = (0..400).chain(component.len() - 3000..component.len());
     for offset in structure.step_by(37) {
         for value in [0, 1, 0x40, 0x7f, 0xff] {
@@ -468,7 +469,7 @@ fn components_that_differ_only_in_data_share_a_digest_and_a_shell() {
         component("(func (result i32) (i32.const 8))"),
         around(r#"(core module $main (memory (export "memory") 2) (func (export "f")))"#),
         [one.as_slice(), b"\0\x05\x04name"].concat(),
-        // The data stands in a component within it.
+        // The data is in a nested component.
         assembled(r#"(component (component (core module (memory 1) (data (i32.const 0) "a"))))"#),
         assembled(r#"(component (component (core module (memory 1) (data (i32.const 0) "b"))))"#),
     ];
@@ -500,7 +501,7 @@ fn whatever_byte_is_changed_what_shares_a_digest_shares_a_shell() {
     assert!((10..tried - 100).contains(&shared), "{shared} of {tried}");
 }
 
-/// A component that lifts `score` from `f`, with these options beside memory and realloc, around this code.
+/// A component that lifts `score` from `f`, with these options in addition to memory and realloc, around this code.
 fn scoring(options: &str, code: &str) -> Vec<u8> {
     let numbers = "u32 ".repeat(17);
     assembled(&format!(
@@ -532,7 +533,7 @@ fn score_is_called_without_the_component_where_it_is_nothing_but_a_function_of_t
     assert_eq!(found(""), Some(plain.clone()));
     let after = CoreScore { post_return: Some("after".into()), ..plain };
     assert_eq!(found(r#"(post-return (core func $i "after"))"#), Some(after));
-    // Texts of another encoding are the component's.
+    // Only the component can convert texts of another encoding.
     assert_eq!(found("string-encoding=utf16"), None);
     assert_eq!(found("string-encoding=latin1+utf16"), None);
 }
