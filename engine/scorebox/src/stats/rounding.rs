@@ -1,9 +1,9 @@
-//! Numbers that differ by what may be rounding alone, which count as equal. Knows nothing of what they measure.
+//! Numbers that may differ only by rounding, which count as equal. It does not know what they measure.
 
-/// What is rounding in a difference, as a part of the numbers that it is of.
+/// The largest difference that counts as rounding, as a part of the numbers.
 const ROUNDING: f64 = 1e-12;
 
-/// Second less first, of finite numbers; 0 if rounding may be all that there is.
+/// Second less first, of finite numbers; 0 if the difference may be only rounding.
 ///
 /// ```
 /// # use scorebox::stats::paired::difference;
@@ -14,9 +14,10 @@ pub fn difference(first: f64, second: f64) -> f64 {
     difference_of_size(first, second, first.abs().max(second.abs()))
 }
 
-/// Second less first, of finite numbers that come of numbers of this size; 0 if rounding may be all that there is.
+/// Second less first, of finite numbers that were computed from numbers of this size; 0 if the difference may be only
+/// rounding.
 pub(super) fn difference_of_size(first: f64, second: f64, size: f64) -> f64 {
-    // Only of opposite numbers at the ends of what can be had.
+    // Clamping only affects opposite numbers at the ends of the range of `f64`.
     let difference = (second - first).clamp(f64::MIN, f64::MAX);
     match difference.abs() <= ROUNDING * size {
         true => 0.0,
@@ -24,13 +25,13 @@ pub(super) fn difference_of_size(first: f64, second: f64, size: f64) -> f64 {
     }
 }
 
-/// How far two numbers may be apart if only rounding is between them.
+/// How far two numbers may be apart by rounding alone.
 pub(super) fn rounding_of(first: f64, second: f64) -> f64 {
     ROUNDING * first.abs().max(second.abs())
 }
 
-/// Finite numbers, each with the size of the numbers that it comes of: those that only rounding may be between become
-/// the lowest of them. In the order in which they come.
+/// Finite numbers, each with the size of the numbers from which it was computed: numbers that may differ only by
+/// rounding become the lowest of them. In the original order.
 ///
 /// ```
 /// # use scorebox::stats::agreement::without_rounding;

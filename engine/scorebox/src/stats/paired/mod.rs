@@ -1,13 +1,13 @@
-//! Two measurements of the same cases: whether their difference is more than chance, how large it is, and how many
-//! cases it takes to see one. Knows no run and no scorer.
+//! Statistics of two measurements of the same cases: whether their difference is more than chance, how large it is, and
+//! how many cases are needed to detect one. It knows no run and no scorer.
 //!
-//! | file             | what is in it                                                      |
+//! | file             | what it contains                                                   |
 //! |------------------|--------------------------------------------------------------------|
-//! | `differences.rs` | pairs that come one by one, and all that follows from them          |
-//! | `permutation.rs` | the chance of such a mean difference, if signs were thrown          |
-//! | `coin.rs`        | the sign test, and McNemar's for what passes and what does not      |
-//! | `holm.rs`        | chances of several tests, corrected for their number                |
-//! | `size.rs`        | how many cases a difference takes, and which one so many cases show |
+//! | `differences.rs` | pairs, added one by one, and all figures from them                 |
+//! | `permutation.rs` | the chance of such a mean difference with random signs             |
+//! | `coin.rs`        | the sign test, and McNemar's test of which cases pass              |
+//! | `holm.rs`        | p values of several tests, corrected for their number              |
+//! | `size.rs`        | how many cases a difference needs, and which difference cases show |
 
 mod coin;
 mod differences;

@@ -1,13 +1,13 @@
-//! How many cases it takes to see a difference, and which difference so many cases show. Sees no case.
+//! How many cases are needed to detect a difference, and which difference a number of cases can show. It sees no case.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
 use crate::stats::distributions::{CONFIDENCE, at_least, chance_for_at_least, normal_quantile};
 
-/// How often a difference that is there is to be found: 80 times of 100.
+/// How often a real difference should be found: 80 times of 100.
 pub const POWER: f64 = 0.8;
 
-/// Beyond this, a number of cases says no more than "never".
+/// A larger number of cases means "never".
 const MAX_CASES: f64 = 1e15;
 
 /// How the differences of cases vary.
@@ -15,32 +15,32 @@ const MAX_CASES: f64 = 1e15;
 pub struct Spread {
     /// Their standard deviation (n - 1); positive.
     pub stddev: f64,
-    /// The least that a case changes by if it changes: 1 for scores that are 0 or 1. 0 if that may be as little as one
-    /// likes.
+    /// The smallest amount by which a case changes if it changes: 1 for scores that are 0 or 1. 0 if the amount can be
+    /// arbitrarily small.
     pub step: f64,
 }
 
-/// The two-sided error that is allowed for one of so many tests (at least 1), whatever the others show: 5 % shared by
-/// all (Bonferroni), which is what Holm's correction asks of the smallest p value.
+/// The two-sided error that is allowed for one of `tests` tests (at least 1), whatever the others show: 5 % divided by
+/// their number (Bonferroni), which is what Holm's correction requires of the smallest p value.
 fn accepted_error(tests: u64) -> f64 {
     (1.0 - CONFIDENCE) / tests.max(1) as f64
 }
 
-/// What both formulas are made of: the normal quantiles for the error that is allowed and the power that is wanted.
+/// The sum in both formulas: the normal quantiles for the allowed error and the wanted power.
 fn quantiles(tests: u64) -> (f64, f64) {
     (normal_quantile(1.0 - accepted_error(tests) / 2.0), normal_quantile(POWER))
 }
 
-/// The fewest cases with which a permutation test can find anything: its smallest p value is that of all differences
-/// with one sign, 2^(1-n).
+/// The fewest cases with which a permutation test can find anything: its smallest p value, 2^(1-n), is that of
+/// differences with one sign.
 pub fn fewest_cases(tests: u64) -> u64 {
     (1..u64::MAX)
         .find(|cases| 0.5_f64.powf(*cases as f64 - 1.0) < accepted_error(tests))
         .unwrap_or(1)
 }
 
-/// The fewest cases of which, 80 times of 100, as many change as a permutation test takes to find anything, if `share`
-/// of all do, more than 0 and at most 1.
+/// The fewest cases with which, 80 times of 100, enough cases change for a permutation test to find anything, if
+/// `share` of all cases change (more than 0 and at most 1).
 fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
     let fewest = fewest_cases(tests);
     let are_enough = |cases: u64| at_least(fewest, cases, share) >= POWER;
@@ -59,18 +59,18 @@ fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
     Some(enough)
 }
 
-/// How many cases it takes to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 % for
-/// all of so many tests together, if the differences of cases vary like this. `None` if the standard deviation or the
+/// How many cases are needed to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 %
+/// over all of `tests` tests, if the differences of cases vary like this. `None` if the standard deviation or the
 /// difference is not positive.
 ///
 /// With z for an error of 0.025 / tests: (z + z₀.₈)² (s/d)² + z²/2, which is the sample size of the paired t test to
 /// within a case: Guenther, "Sample size formulas for normal theory T tests", The American Statistician 35 (1981). s²
-/// is never less than step·|d| - d², and cases are never fewer than those of which, 80 times of 100, as many change as
-/// a permutation test takes to find anything, if |d| / step of all do: of scores that are 0 or 1 there are no more, and
-/// all of them change one way.
+/// is never less than step·|d| - d². The result is also never less than the number of cases with which, 80 times of
+/// 100, enough cases change for a permutation test to find anything, if a share of |d| / step change: with scores of 0
+/// and 1, that is the largest share, and all change in one direction.
 pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> {
     let difference = difference.abs();
-    // With the largest numbers, squares would be infinite.
+    // Squares of the largest numbers would be infinite.
     let (stddev, least) = (spread.stddev / difference, spread.step / difference - 1.0);
     let variance = (stddev * stddev).max(least);
     let (error, power) = quantiles(tests);
@@ -83,8 +83,8 @@ pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> 
     Some((cases.ceil() as u64).max(cases_with_changes(share, tests)?))
 }
 
-/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases vary like this:
-/// the inverse of [`cases_needed`]. `None` if there are too few cases for any.
+/// The smallest mean difference that `cases` show, 80 times of 100, if the differences of cases vary like this: the
+/// inverse of [`cases_needed`]. `None` if there are too few cases for any.
 pub fn smallest_difference(spread: Spread, cases: u64, tests: u64) -> Option<f64> {
     let fewest = fewest_cases(tests);
     if cases < fewest {

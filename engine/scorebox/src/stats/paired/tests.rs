@@ -1,5 +1,5 @@
-//! Paired numbers at the ends of what can be had, and what rests on which order. Reference values are in
-//! `stats/reference`.
+//! Tests paired numbers at the ends of the range of `f64`, and which results depend on the order. Reference values are
+//! in `stats/reference`.
 
 use super::*;
 use crate::stats::IntervalMethod;
@@ -38,7 +38,7 @@ fn scores_of_0_and_1_are_tested_exactly_however_many_they_are() {
     let pairs = (0..50_000).map(|n| if n < 30 { (0.0, 1.0) } else { (1.0, 1.0) });
     let test = differences(pairs).test().unwrap();
     assert_eq!(test.method, TestMethod::Exact);
-    // Thirty coins that all fall on one side.
+    // Thirty coins that all show the same side.
     assert!((test.p - 2.0_f64.powi(-29)).abs() < 1e-20);
 }
 
@@ -97,21 +97,21 @@ fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
     assert!(smallest_difference(any(0.01), 6, 1).is_some());
 }
 
-/// Expected: the least n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`; with
-/// more tests, 8 changes.
+/// Expected: the smallest n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`;
+/// with more tests, 8 changes.
 #[test]
 fn a_difference_of_scores_of_0_and_1_takes_the_cases_that_change() {
-    // One of a thousand cases has changed.
+    // One in a thousand cases changed.
     let seldom = Spread { stddev: 0.031_622_776, step: 1.0 };
     let needed = |difference, tests| cases_needed(seldom, difference, tests).unwrap();
     assert_eq!([needed(0.05, 1), needed(0.02, 1), needed(0.05, 4)], [157, 394, 215]);
     let smallest = smallest_difference(seldom, 1000, 1).unwrap();
     assert!((smallest - 0.007_894_505_774_991_603).abs() < 1e-9, "{smallest}");
-    // Many changes in both directions vary more than they need to.
+    // Many changes in both directions vary more than necessary.
     let often = Spread { stddev: 0.589, step: 1.0 };
     assert_eq!(cases_needed(often, 0.1, 1), cases_needed(any(0.589), 0.1, 1));
     assert_eq!(smallest_difference(often, 100, 1), smallest_difference(any(0.589), 100, 1));
-    // Of steps of a fifth, five times as many cases change.
+    // With steps of a fifth, five times as many cases change.
     let fifths = Spread { step: 0.2, ..seldom };
     assert_eq!(cases_needed(fifths, 0.01, 1), cases_needed(seldom, 0.05, 1));
     assert_eq!(cases_needed(fifths, 0.2, 1), Some(6));
