@@ -262,7 +262,7 @@ impl Regrouped {
         ways.map(|(_, weight)| weight).sum::<f64>().min(1.0)
     }
 
-    /// The largest number of standard errors that is not rejected; `None` if every number is rejected or none is.
+    /// The largest number of standard errors that is not rejected; `None` if it is infinite.
     pub(super) fn quantile(&self) -> Option<f64> {
         let mut beyond = 0.0;
         let rejected = 1.0 - CONFIDENCE - SHORT;
