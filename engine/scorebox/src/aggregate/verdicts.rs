@@ -81,7 +81,7 @@ pub struct DecidedScorer {
     pub held: u64,
     /// Cases with a violated soft requirement.
     pub regressed: u64,
-    /// Cases with a violated gate.
+    /// Cases with a failed gate.
     pub failed: u64,
     /// Cases that are errored because it has no score.
     pub errored: u64,

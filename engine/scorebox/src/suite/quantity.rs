@@ -15,7 +15,7 @@ pub struct NotAQuantity {
 /// Bytes: a whole number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
 ///
 /// # Errors
-/// If the text is not valid, or means 2^64 bytes or more.
+/// If the text is not valid, or means less than 1 byte or at least 9 PB.
 pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     let error = || NotAQuantity {
         written: written.to_owned(),
