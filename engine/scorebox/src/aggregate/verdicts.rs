@@ -60,7 +60,7 @@ pub struct DecidedRun {
 }
 
 impl DecidedRun {
-    /// Whether scores have any requirement, even one whose violation leaves a case passed, with a regression.
+    /// Whether scores have any requirement, even one without which a case passes, with a regression.
     pub fn requires(&self) -> bool {
         self.scorers.iter().any(DecidedScorer::decides)
     }
@@ -79,7 +79,7 @@ pub struct DecidedScorer {
     pub threshold: Option<f64>,
     /// Cases for which it has a score that meets all requirements.
     pub held: u64,
-    /// Cases with a violated soft requirement.
+    /// Cases with a soft requirement that is not met.
     pub regressed: u64,
     /// Cases with a failed gate.
     pub failed: u64,

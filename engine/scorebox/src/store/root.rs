@@ -6,7 +6,6 @@
 //! a case counts; the number of its cases; and the root of the Merkle tree (`tree`) whose leaves are its cases, in the
 //! order in which they were read, each with its score rows in the order of the scorers. Internal numbers do not count,
 //! except the two that identify the row from which a reused row was copied.
-//! the row of which a reused row is a copy.
 
 use std::collections::HashMap;
 

@@ -12,7 +12,7 @@ pub struct NotAQuantity {
     expected: &'static str,
 }
 
-/// Bytes: a whole number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
+/// Bytes: a number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
 ///
 /// # Errors
 /// If the text is not valid, or means less than 1 byte or at least 9 PB.

@@ -58,7 +58,7 @@ pub enum Counted<'a> {
 pub struct CaseVerdict {
     /// Whether it passed.
     pub verdict: Verdict,
-    /// The number of scorers with a violated soft requirement.
+    /// The number of scorers with a soft requirement that is not met.
     pub regressions: u32,
     /// The weighted mean of its scores, 0 to 1, where 1 is best; `None` if no scorer with a weight scored it.
     pub score: Option<f64>,

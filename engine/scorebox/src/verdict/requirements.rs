@@ -72,7 +72,7 @@ pub struct ScorerMean<'a> {
 impl Requirements {
     /// The requirements that are not met, in a fixed order. If a rate of passing cases is required, single cases may
     /// fail. A gate that decided no case at all does not meet its requirement, whatever the others decided. A rate of 0
-    /// requires nothing of the cases, not even that. Errored cases violate nothing by themselves, because errors are
+    /// requires nothing of the cases, not even that. Errored cases break nothing by themselves, because errors are
     /// reported separately. But an error does not hide that another gate failed.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let RunVerdict { failed, errored, errored_and_failed, .. } = *run;

@@ -211,7 +211,6 @@ mod tests {
 
     /// A fast gate has decided all of sixty cases and a slow scorer eighteen, as if a budget ended the run: the rate is
     /// that of the eighteen.
-    /// the eighteen is that of the sixty.
     #[test]
     fn the_rate_of_an_unfinished_run_is_of_the_cases_that_every_scorer_has_seen() {
         let (mut whole, mut unfinished) = (RunTally::default(), RunTally::default());

@@ -18,6 +18,7 @@ const PAGE: usize = 1000;
 /// text `score of scorebox 1`, the case's id, iteration and attempt; the digests of component, configuration and input;
 /// a list of the judge calls, each as the digests of call and answer; status, score, label, reason; meta, assertions
 /// and log, each as a text; and the kind of error. Missing values are `null`, and digests are hexadecimal.
+///
 /// It does not cover values that differ from one time or version to the next: the run's and the scorer's name, time and
 /// duration; and fuel, memory and the message of an error, which are only comparable within one version of wasmtime.
 pub fn score_digest(record: &ScoreRecord) -> Digest {

@@ -1,5 +1,5 @@
-//! The folder that a user names, and reading what is below it. It follows no links, neither out of the folder nor
-//! within it. The user decides what to omit, except for two folders that are always omitted.
+//! The folder that a user names, and reading what is below it. It follows no link out of the folder, and omits
+//! links among the files. The user decides what else to omit, except for two folders that are always omitted.
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 

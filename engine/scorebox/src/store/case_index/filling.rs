@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IndexedCase {
-    /// What names it inside its database.
+    /// Its key in its database.
     pub key: CaseKey,
     /// Its verdict and score.
     pub verdict: CaseVerdict,
