@@ -24,7 +24,7 @@ impl OnlyWriter {
     /// some network file systems.
     ///
     /// # Errors
-    /// [`StoreError::BeingWritten`] if another process has it, or another run of this process;
+    /// [`StoreError::BeingWritten`] if another process has it, or another writer in this process;
     /// [`StoreError::NotAFileBeside`] if the path is not a file, such as a link that leads out of the folder.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
         // The same file, whatever link led to it.

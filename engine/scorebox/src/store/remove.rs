@@ -209,7 +209,7 @@ impl Removal<'_> {
         let scorers = store.scorers(run.key)?.len().max(1);
         let most = i64::try_from((ROWS_AT_ONCE / scorers).max(1)).unwrap_or(i64::MAX);
         let change = self.begin()?;
-        // A score that is copied now still exists, and is then kept.
+        // A score that another process has copied meanwhile must stay.
         let version = self.data_version()?;
         if version != *seen {
             self.must_not_be_copied(run)?;

@@ -65,7 +65,7 @@ pub struct ConfigLocation {
 /// A scorer's entry in a file; `None` for missing keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
-    /// Whether one of the essential keys, or a misspelled key that may be one, cannot be read.
+    /// Whether an essential key cannot be read, or may be misspelled.
     pub(super) is_unclear: bool,
     pub(super) uses: Option<Uses>,
     /// The location of that key.

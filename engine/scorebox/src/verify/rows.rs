@@ -51,7 +51,7 @@ impl StoredCase {
         };
         let case = self.case.as_ref().map(result).map_err(Verdict::clone);
         let result = case.iter().flatten().map(|case| case.case().json().len()).sum::<usize>();
-        // A result that is missing for another reason cannot be scored either.
+        // The failed task counts only if it is why the result is missing.
         let failure = self.failure.clone();
         let failure = failure.filter(|_| answer.as_ref().is_some_and(Answer::is_of_failed_task));
         let (key, bytes, skip) = (self.key, self.bytes + result, self.skip.clone());
