@@ -23,10 +23,10 @@ use crate::{
     verdict::Policy,
 };
 
-/// The cases are divided into so many parts, and each is held out once.
+/// How many parts the cases are divided into; each part is held out once.
 const FOLDS: usize = 5;
 
-/// Scores and labels count as on one scale if the largest of one side is at most so many times that of the other.
+/// Scores and labels count as on one scale if the largest of one side is at most this many times that of the other.
 /// Judges use a narrow part of a scale, so ranges are no good evidence; the common scales, from 0 to 1, from 1 to 5 and
 /// from 0 to 100, differ by more.
 const MAX_TIMES_AS_LARGE: f64 = 4.0;

@@ -109,7 +109,7 @@ const MAX_BYTES: usize = 256;
 /// The maximum length of a list of labels in bytes.
 const MAX_LIST_BYTES: usize = 64 << 10;
 
-/// Words are slips among numbers if at most one in so many values is a word.
+/// Words are slips among numbers if at most one in this many values is a word.
 const ONE_SLIP_IN: usize = 4;
 
 /// JSON's value for nothing.

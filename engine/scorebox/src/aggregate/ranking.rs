@@ -91,7 +91,7 @@ pub fn entered(
     Ok(seen.leaderboard())
 }
 
-/// Counts of other cases that were read.
+/// Other facts that the leaderboard needs, from reading the attempts.
 #[derive(Default)]
 struct Seen {
     scorer_id: Option<String>,

@@ -11,7 +11,7 @@ use crate::{
     verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing},
 };
 
-/// If so many cases that sampling let through are not for a scorer, assume that none of the others is.
+/// If sampling let through this many cases, and the scorer scores none of them, assume that it would score no others.
 const MANY: u64 = 20;
 
 /// How the verdicts of a run's cases are computed.

@@ -14,8 +14,8 @@ const RESAMPLES: usize = 10_000;
 const FIGURE_RESAMPLES: usize = 2_000;
 /// About how many pairs such a sample has: of more pairs, a part is drawn.
 const PAIRS_DRAWN: usize = 2_500;
-/// How many pairs such a sample may have, because it never has fewer than `LEAST_UNITS_DRAWN` units: with so many
-/// pairs, a figure takes some seconds.
+/// How many pairs such a sample may have, because it never has fewer than `LEAST_UNITS_DRAWN` units: with this
+/// many pairs, a figure takes some seconds.
 const MAX_PAIRS_DRAWN: usize = 10_000;
 const LEAST_UNITS_DRAWN: usize = 100;
 /// The least number of units for which drawing is meaningful.

@@ -6,9 +6,9 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, id::ORDINAL_BITS};
 use crate::row::Status;
 
-/// Only so many bytes of the output and of each reason are searched for words.
+/// How many bytes of the output and of each reason are searched for words; the rest is not searched.
 const MAX_TEXT_BYTES: i64 = 64 << 10;
-/// Only so many characters of an input or a ground truth are compared.
+/// How many characters of an input or a ground truth are compared.
 const QUESTION_CHARACTERS: i64 = 1000;
 
 /// The name of a case within its run.
@@ -47,7 +47,7 @@ impl CaseKey {
         CaseKey(self.0.saturating_add(1))
     }
 
-    /// The key of the case with this ordinal in a run, from 0; `None` if no run can have so many.
+    /// The key of the case with this ordinal in a run, from 0; `None` if no run can have that many cases.
     pub fn at(run: RunKey, ordinal: u64) -> Option<CaseKey> {
         CaseKey::new(run, ordinal)
     }

@@ -162,7 +162,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// The tally of no rows, with room for so many scores.
+    /// An empty tally, with room for this number of scores.
     fn with_room(scores: usize) -> Tally {
         Tally { scores: Vec::with_capacity(scores), ..Tally::default() }
     }

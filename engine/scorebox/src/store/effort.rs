@@ -99,7 +99,7 @@ impl Store {
         self.explained(self.within(steps, read))
     }
 
-    /// Runs a read within so many steps, and within the steps that are left to an enclosing read.
+    /// Runs a read within this number of steps, and within the steps that are left to an enclosing read.
     fn within<T>(
         &self,
         steps: u64,

@@ -213,8 +213,8 @@ impl Opening<'_> {
     }
 }
 
-/// A file from a stranger must not run functions, triggers or views, write through its own schema, have
-/// inconsistent pages, or contain values larger than any of ours. The statements of this room use no trigger and no view.
+/// A file from a stranger must not run functions, triggers or views, write through its own schema, have inconsistent
+/// pages, or contain values larger than any of ours. The statements of this room use no trigger and no view.
 fn distrust(conn: &Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

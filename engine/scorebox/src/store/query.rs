@@ -58,7 +58,7 @@ fn count_sql(conditions: &Conditions) -> String {
     format!("SELECT count(*) FROM score_rows{}", conditions.sql())
 }
 
-/// A page ends after so many bytes of rows.
+/// A page ends after this many bytes of rows.
 const PAGE_BYTES: usize = 16 << 20;
 
 impl ScoreRecord {

@@ -10,7 +10,7 @@ use super::{
     CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError, run::REMOVAL_BEGUN,
 };
 
-/// One transaction deletes so many score rows, or those of one case: other writers wait for it.
+/// How many score rows one transaction deletes, unless one case has more: other writers wait for it.
 const ROWS_AT_ONCE: usize = 5_000;
 
 /// How long the file is free between two transactions, so that another process gets its turn.

@@ -90,7 +90,7 @@ struct IncompleteCase {
 }
 
 impl GrowingTree {
-    /// The tree of a run with so many scorers and no case.
+    /// The tree of a run with this number of scorers and no case.
     pub(super) fn new(scorers: usize) -> GrowingTree {
         let (tree, incomplete) = (Tree::default(), HashMap::new());
         GrowingTree { tree, scorers, cases: 0, incomplete }

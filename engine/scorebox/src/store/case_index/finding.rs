@@ -16,7 +16,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Up to so many cases with the words of a search are looked up one by one. If there are more, a page in the order of
+/// Up to how many cases with the words of a search are looked up one by one. If there are more, a page in the order of
 /// scores is found faster by going through the scores until it is full.
 const FEW: u64 = 10_000;
 

@@ -14,8 +14,8 @@ use crate::{
 
 /// How many words of a search are used.
 const MAX_WORDS: usize = 16;
-/// A word with at least so many letters is also found as the beginning of another one. The index of beginnings has so
-/// many letters; almost every word has shorter beginnings in common with others.
+/// A word with at least this many letters is also found as the beginning of another one. The index of beginnings has
+/// this length; almost every word has shorter beginnings in common with others.
 const LEAST_BEGINNING: usize = 3;
 /// The maximum length of a search in bytes.
 const MAX_SEARCH_BYTES: usize = 1000;

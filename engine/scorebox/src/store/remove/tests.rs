@@ -6,7 +6,7 @@ use super::super::{NewScore, RunWriter, ScoreFilter, sample::*};
 use super::*;
 use crate::digest::Digest;
 
-/// A finished run of the scorer `a`, with so many cases.
+/// A finished run of the scorer `a`, with this number of cases.
 fn filled(path: &Path, id: &str, cases: u64) {
     let mut writer = writer(Store::open(path).unwrap(), id, &["a"]);
     let scorer = writer.run().scorers[0];
