@@ -253,7 +253,7 @@ impl Store {
         Ok(version.filter(|version| (1..=VERSION).contains(version)).unwrap_or(VERSION))
     }
 
-    /// The root of a run with so many score rows, from the number of its cases and the root of their tree.
+    /// The root of a run with `rows` score rows, from the number of its cases and the root of their tree.
     pub(super) fn root_over(
         &self,
         run: RunKey,
