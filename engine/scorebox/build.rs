@@ -1,5 +1,5 @@
-//! Writes the tables of the built-in components and of what runs scripts from their manifests, empty ones without the
-//! feature `builtins`. Builds no component; `scorebox build` does.
+//! Writes the tables of the built-in components and of the script engines from their manifests; they are empty without
+//! the feature `builtins`. It builds no component; `scorebox build` does.
 
 use std::{
     env, fs,
@@ -40,7 +40,7 @@ fn component_table(manifest: &str, dist: &Path, table: &str, docs: &str) -> Stri
         let name = scorer["name"].as_str().expect("a scorer of the manifest has a name");
         let file = dist.join(format!("{name}.wasm{}", if compressed { ".zst" } else { "" }));
         println!("cargo::rerun-if-changed={}", file.display());
-        // What is asked of the embedded ones is not how they were built.
+        // Users of the embedded components do not need to know how they were built.
         let mut row = scorer.clone();
         if let Some(row) = row.as_object_mut() {
             row.remove("packages");
@@ -51,14 +51,14 @@ fn component_table(manifest: &str, dist: &Path, table: &str, docs: &str) -> Stri
              compressed: {compressed}, dictionary: &{table}_DICTIONARY, row: {row:?} }},\n"
         )
     });
-    // Statics: a constant's bytes would be in the binary once for each place that names it.
+    // Statics, because the bytes of a constant would be in the binary once for each use.
     format!(
         "/// {docs}\n\
          pub(super) static {table}: [BuiltIn; {}] = [\n{}];\n\
          {}",
         scorers.len(),
         rows.collect::<String>(),
-        // Of an empty table nothing names it.
+        // Nothing uses it if the table is empty.
         if scorers.is_empty() { String::new() } else { dictionary(&manifest, dist, table) }
     )
 }

@@ -1,6 +1,6 @@
-//! What its own sandbox costs a score: against a bare wasmtime loop with the same component and
-//! settings, against a warm instance that is never thrown away, and against the same function called
-//! natively. Divide the rows of one run by each other; single figures depend on the machine.
+//! Measures the cost of a separate sandbox for each score: compared with a bare wasmtime loop with the same component
+//! and settings, with a warm instance that is kept, and with a native call of the same function. Compare the rows of
+//! one run as ratios, because single figures depend on the machine.
 //!
 //!     cargo bench --bench isolation
 
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 mod bare;
 
-/// Scores of one measurement.
+/// How many scores one measurement has.
 const SCORES: usize = 200;
 
 fn main() {
@@ -65,7 +65,7 @@ fn bench_isolated(bencher: Bencher<'_, '_>, scorer: &LoadedScorer, case: &Case) 
     });
 }
 
-/// numeric-answer on a real answer, seven ways.
+/// numeric-answer on a real answer, in seven ways.
 #[divan::bench_group(sample_count = 60)]
 mod numeric_answer {
     use super::*;
@@ -75,14 +75,14 @@ mod numeric_answer {
         bench_isolated(bencher, &load("numeric-answer", json!({})), &answer());
     }
 
-    /// With an instance of its own for each score, in place of one that is set back.
+    /// With a new instance for each score, instead of one that is reset.
     #[divan::bench]
     fn isolated_in_fresh_instances(bencher: Bencher<'_, '_>) {
         let fresh = sandbox(options().with_instances_kept(false));
         bench_isolated(bencher, &load_in(&fresh, "numeric-answer", json!({})), &answer());
     }
 
-    /// With code and configuration compiled as one: what it costs each score that code is compiled once for all
+    /// With code and configuration compiled as one: shows what it costs each score that code is compiled once for all
     /// configurations.
     #[divan::bench]
     fn isolated_whole(bencher: Bencher<'_, '_>) {
@@ -90,7 +90,7 @@ mod numeric_answer {
         bench_isolated(bencher, &load_in(&whole, "numeric-answer", json!({})), &answer());
     }
 
-    /// With traps that are noticed without signals, as in the Python package.
+    /// With traps that are detected without signals, as in the Python package.
     #[divan::bench]
     fn isolated_without_signals(bencher: Bencher<'_, '_>) {
         let checked = sandbox(options().with_signals_based_traps(false));
@@ -134,7 +134,7 @@ mod numeric_answer {
         let (output, truth) = (case.output(), case.raw(scorebox::case::Key::GroundTruth).unwrap());
         bencher.counter(ItemsCount::new(SCORES)).bench_local(|| {
             for _ in 0..SCORES {
-                // What a native scorer also does: read the two documents, make a case of them.
+                // A native scorer does this too: it parses the two documents and makes a case of them.
                 let parse = |json| serde_json::from_str::<serde_json::Value>(json).unwrap();
                 let case = scorebox_sdk::Case::new(parse(output)).with_ground_truth(parse(truth));
                 divan::black_box(scorer.score(&case).unwrap());
@@ -143,7 +143,7 @@ mod numeric_answer {
     }
 }
 
-/// schema-adherence: what `configure` computed is paid once, however large the schema.
+/// schema-adherence: `configure` is computed once, however large the schema.
 #[divan::bench_group(sample_count = 60)]
 mod schema_adherence {
     use super::*;

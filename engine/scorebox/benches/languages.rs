@@ -1,9 +1,10 @@
-//! The same scorer in every language (`tests/languages`), in one run: the time and the fuel of a score as ratios to the
-//! one in Rust, on real answers; and a script that computes nothing. Times that are not ratios depend on the machine.
+//! Measures the same scorer in every language (`tests/languages`), in one run: the time and the fuel of a score
+//! relative to the scorer in Rust, on real answers; and a script that computes nothing. Absolute times depend on the
+//! machine.
 //!
 //!     cargo bench --bench languages
 //!
-//! `PYTHON_ENGINE=FILE` adds Python, with what `scorebox toolchain add python` made.
+//! `PYTHON_ENGINE=FILE` adds Python, with the file that `scorebox toolchain add python` made.
 
 use std::{
     env,
@@ -24,11 +25,11 @@ use scorebox::{
 
 /// How often each scorer scores each case.
 const ROUNDS: usize = 20;
-/// The one that all are compared with.
+/// The scorer with which all are compared.
 const REFERENCE: &str = "rust";
 const COMPILED: [&str; 5] = ["c", "cpp", "zig", "go", "assemblyscript"];
 
-/// A scorer and what its scores took.
+/// A scorer and the cost of its scores.
 struct Measured {
     name: &'static str,
     scorer: LoadedScorer,
@@ -52,7 +53,7 @@ fn main() {
         })
         .collect();
     let cases = cases();
-    // Side by side, so that a machine that slows down does so for all of them.
+    // Interleaved, so that a machine that slows down affects all of them equally.
     for round in 0..=ROUNDS {
         for case in &cases {
             for measured in &mut all {
@@ -102,7 +103,7 @@ fn print(all: &mut [Measured]) {
     println!("{table}");
 }
 
-/// All of them, and a script that computes nothing.
+/// All scorers, and a script that computes nothing.
 fn components() -> Vec<(&'static str, Vec<u8>)> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let rust = fs::read(tests.join("guests/dist/word-f1.wasm")).unwrap();
@@ -131,7 +132,7 @@ fn components() -> Vec<(&'static str, Vec<u8>)> {
     [(REFERENCE, rust)].into_iter().chain(compiled).chain(scripts).collect()
 }
 
-/// Every second answer of the GSM8K example, compared with the problem that it answers.
+/// Every second answer of the GSM8K example, with the problem that it answers.
 fn cases() -> Vec<Case> {
     let lines = include_str!("../../../examples/gsm8k/answers.jsonl").lines().step_by(2);
     let cases = lines.map(|line| {

@@ -1,5 +1,5 @@
-//! How long a program waits that hands over a case to be scored live, while all workers are busy: the time of one
-//! `score_live`, in percentiles. No more than what the percentiles need is done between two calls.
+//! Measures how long a program waits when it adds a case to be scored live, while all workers are busy: the time of one
+//! `score_live`, in percentiles. Between two calls, it only does what the percentiles need.
 //!
 //!     cargo bench --bench live
 
@@ -15,10 +15,9 @@ use scorebox::{
     suite::Suite,
 };
 
-/// Cases that are handed over: more than are scored meanwhile, so that workers are busy all the time and the queue is
-/// full.
+/// How many cases are added: more than are scored meanwhile, so that workers are always busy and the queue is full.
 const CASES: usize = 200_000;
-/// Cases that may wait.
+/// How many cases may wait.
 const QUEUE: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +31,7 @@ async fn measure() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let suite = engine.load(suite).await?.store(folder.path().join("live.db"));
     let lines = include_str!("../../../examples/gsm8k/answers.jsonl");
-    // Their ids come once, so that they are cases of one run however often they are handed over.
+    // Each id occurs once, so that they are cases of one run however many are added.
     let without_id = |line: &str| {
         let mut case: serde_json::Value = serde_json::from_str(line).ok()?;
         case.as_object_mut()?.remove("id");

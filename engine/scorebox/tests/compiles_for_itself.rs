@@ -1,5 +1,5 @@
-//! A host program that compiles in a separate process: `main` begins with `compile_if_asked`, and a file that ends
-//! a compiler ends only that process. Has no test harness, because it is the program's own `main` that is tested.
+//! A host program that compiles in a separate process: `main` begins with `compile_if_asked`, and a file that crashes
+//! the compiler ends only that process. There is no test harness, because the test is about the program's own `main`.
 
 use scorebox::{
     case::Case,
@@ -10,7 +10,7 @@ use scorebox::{
 use wasm_encoder::{Component, ComponentType, ComponentTypeSection, CustomSection};
 
 fn main() {
-    // What a program would get that forgets the next line.
+    // This would happen in a program that forgets the next line.
     let forgotten = Sandbox::new(&SandboxOptions::default()).err().map(|error| error.message);
     compile_if_asked();
     let forgotten = forgotten.expect("a program that cannot compile as it should is refused");
@@ -34,7 +34,7 @@ async fn a_scorer_is_compiled_and_a_hostile_file_ends_only_its_compiler() {
     assert_eq!(outcome.result.unwrap().score, Some(1.0));
 }
 
-/// The scorer, with a type in it that overflows the stack of any parser.
+/// The scorer, with a type that overflows the stack of any parser.
 fn nested_without_end(scorer: &[u8]) -> Vec<u8> {
     let innermost = ComponentType::new();
     let outermost = (0..20_000).fold(innermost, |inner, _| {
@@ -44,7 +44,7 @@ fn nested_without_end(scorer: &[u8]) -> Vec<u8> {
     });
     let mut types = ComponentTypeSection::new();
     types.component(&outermost);
-    // A section stands for itself, so it may follow the last of the scorer's.
+    // A section is independent, so it may follow the last one of the scorer.
     let mut alone = Component::new();
     alone.section(&CustomSection { name: "".into(), data: (&[]).into() }).section(&types);
     let preamble = 8;

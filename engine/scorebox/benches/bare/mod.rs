@@ -1,5 +1,5 @@
-//! The same component with the same settings in a hand-written wasmtime loop: what a score costs
-//! without scorebox. Checks nothing and limits no more than the engine does at no cost.
+//! The same component with the same settings in a hand-written wasmtime loop, which shows what a score costs without
+//! scorebox. It checks nothing, and limits only what the engine can limit without cost.
 
 use scorebox::{case::Case, registry::Registry};
 use wasmtime::{
@@ -133,7 +133,7 @@ impl Warm {
     }
 }
 
-/// What wizer asks the instrumented component.
+/// Access to the instrumented component for wizer.
 struct Access<'a> {
     store: &'a mut Store<State>,
     instance: Instance,

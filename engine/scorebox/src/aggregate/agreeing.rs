@@ -1,5 +1,5 @@
-//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some two hundred bytes
-//! of each case that has both, of at most a million cases.
+//! Computes how well the scores of a run agree with labels: those of people, or another scorer's. It keeps some two
+//! hundred bytes of each case that has both, for at most a million cases.
 
 use std::collections::BTreeMap;
 
@@ -23,20 +23,20 @@ use crate::{
     verdict::Policy,
 };
 
-/// Parts of the cases of which each is held out once.
+/// How many parts the cases are divided into; each part is held out once.
 const FOLDS: usize = 5;
 
-/// Points and labels are on one scale if the largest of one side is at most so many times that of the other. Judges use
-/// a narrow part of a scale, so ranges say little; the common scales, from 0 to 1, from 1 to 5 and from 0 to 100,
-/// differ by more.
+/// Scores and labels count as on one scale if the largest of one side is at most this many times that of the other.
+/// Judges use a narrow part of a scale, so ranges are no good evidence; the common scales, from 0 to 1, from 1 to 5 and
+/// from 0 to 100, differ by more.
 const MAX_TIMES_AS_LARGE: f64 = 4.0;
 
 /// Computes how well the scores of a run's scorer agree with labels.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a scorer that the
-/// run does not have; a pointer that is not one; no labels, or no scores; labels that are words of which none is known
-/// to be positive; more than a million cases with both.
+/// run does not have; a pointer that is not valid; no labels, or no scores; labels that are words of which none is
+/// known to be positive; more than a million cases with both.
 pub fn agreement(
     store: &Store,
     run: &str,
@@ -92,24 +92,24 @@ fn named<'s>(scorers: &'s [ScorerRecord], id: &str) -> Result<&'s ScorerRecord, 
     })
 }
 
-/// The part of the cases that a case is of: by its id, so that attempts at it stay together, wherever it is.
+/// The part to which a case belongs: by its id, so that attempts at it stay together, wherever they are.
 fn fold(case: u64) -> usize {
     (case >> 56) as usize % FOLDS
 }
 
-/// What scores and labels are compared as.
+/// The forms in which scores and labels are compared.
 struct Read {
-    /// If all labels are numbers.
+    /// Set if all labels are numbers.
     numbers: Option<Vec<(f64, f64)>>,
-    /// If the labels are categories.
+    /// Set if the labels are categories.
     categorized: Option<Categorized>,
-    /// If it is known of each label whether it is positive, with what says so.
+    /// Set if it is known for each label whether it is positive, with the rule for it.
     binary: Option<(Binary, PositiveRule)>,
-    /// Whether scores and labels are numbers on one scale, as far as can be seen.
+    /// Whether scores and labels seem to be numbers on one scale.
     same_scale: bool,
 }
 
-/// How the scorer's scores are read, and those of the other one, if that one's are the labels.
+/// The policies of the scorer's scores, and of the other scorer's, if its scores are the labels.
 #[derive(Clone, Copy)]
 struct Policies {
     own: Policy,
@@ -117,7 +117,7 @@ struct Policies {
 }
 
 impl Policies {
-    /// Whether scores and labels are on one scale, as far as can be seen.
+    /// Whether scores and labels seem to be on one scale.
     fn same_scale(&self, numbers: &[(f64, f64)]) -> bool {
         let is_unit = |label: &f64| (0.0..=1.0).contains(label);
         match self.other {
@@ -128,7 +128,7 @@ impl Policies {
     }
 }
 
-/// Whether scores and labels are of one size: points of 0 to 100 and labels of 0 and 1 are not.
+/// Whether scores and labels have similar sizes: points of 0 to 100 and labels of 0 and 1 do not.
 fn are_as_large(numbers: &[(f64, f64)]) -> bool {
     let largest = |of: fn(&(f64, f64)) -> f64| {
         numbers.iter().map(of).fold(0.0, |largest: f64, it| largest.max(it.abs()))
@@ -196,7 +196,7 @@ impl Reading {
         Ok(agreement)
     }
 
-    /// An error if there is nothing to compare, or too much.
+    /// Returns an error if there is nothing to compare, or too much.
     fn refuse_without_pairs(&self, scorer_id: &str, with: &str) -> Result<(), AgreementError> {
         if self.pairs.len() > MAX_PAIRS {
             return Err(AgreementError::TooManyPairs);
@@ -216,8 +216,8 @@ impl Reading {
         Err(AgreementError::NoLabels { scorer_id, with: with.to_owned(), keys })
     }
 
-    /// What scores and labels can be compared as; an error if it is nothing, or if no label is one that should be
-    /// positive.
+    /// The forms in which scores and labels can be compared; an error if there is none, or if no label is one that
+    /// should be positive.
     fn read(
         &self,
         with: &str,
@@ -253,7 +253,8 @@ impl Reading {
         Ok(Read { numbers, categorized, binary, same_scale })
     }
 
-    /// Whether the error depends on what was asked for; an error if no case has that, and if there are no errors.
+    /// Whether the error depends on the requested property; an error if no case has it, or if no errors can be
+    /// computed.
     fn bias(
         &self,
         read: &Read,
@@ -283,7 +284,7 @@ impl Reading {
         Ok(Some(bias))
     }
 
-    /// Why words have no errors.
+    /// Why labels that are words have no errors.
     fn no_errors(
         &self,
         by: String,
@@ -301,7 +302,8 @@ impl Reading {
         }
     }
 
-    /// What the scorer passes and should not, and the reverse, case by case; `None` if nothing says what passes.
+    /// For each case, whether the scorer passes it and should not, or the reverse; `None` if nothing defines what
+    /// passes.
     fn wrong_decisions(&self, binary: &Binary) -> Option<Vec<Erring>> {
         let number = |yes: bool| f64::from(u8::from(yes));
         let erring = self.pairs.iter().zip(binary.labels()).map(|(pair, yes)| {
@@ -335,7 +337,7 @@ impl Reading {
                     in_stddevs(pair.score, &scores).abs().max(in_stddevs(label, &labels).abs()),
                 ),
             };
-            // Of lower scores, which are better, a lower one is in favour.
+            // If lower scores are better, a lower score is in the case's favour.
             let error = match policy.direction() {
                 Direction::HigherIsBetter => error,
                 Direction::LowerIsBetter => -error,
@@ -349,7 +351,7 @@ impl Reading {
 }
 
 impl Read {
-    /// What intervals are bootstrapped of.
+    /// The values for which intervals are bootstrapped.
     fn compared(&self) -> Compared<'_> {
         Compared {
             binary: self.binary.as_ref().map(|(binary, _)| binary),
@@ -370,7 +372,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     mean.get()
 }
 
-/// Whether a number comes twice.
+/// Whether a number occurs twice.
 fn has_twice(numbers: &[u64]) -> bool {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();

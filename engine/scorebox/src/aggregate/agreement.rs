@@ -1,4 +1,4 @@
-//! What is asked of scores and labels, and what they say together: options, figures, errors. Computes nothing.
+//! Agreement of scores with labels: options, figures, errors. It computes nothing.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{
     suggest::closest,
 };
 
-/// Cases with a score and a label that are held together.
+/// How many cases with a score and a label fit in memory.
 pub(super) const MAX_PAIRS: usize = 1_000_000;
 
 /// Which scores are compared with which labels, and how.
@@ -34,10 +34,10 @@ pub struct AgreementOptions<'a> {
     pub threshold: Option<f64>,
     /// Which labels are positive.
     pub positive: Positive<'a>,
-    /// What the error may depend on.
+    /// The property on which the error may depend.
     pub by: Option<By<'a>>,
-    /// Where labels of several people are, which are compared with each other: JSON Pointers, each to a person's label
-    /// or to a list with a label of each.
+    /// Where labels of several people are, to be compared with each other: JSON Pointers, each to a person's label or
+    /// to a list with a label of each.
     pub raters: &'a [String],
 }
 
@@ -97,7 +97,7 @@ impl<'a> AgreementOptions<'a> {
 pub struct Agreement {
     /// The run.
     pub run_id: String,
-    /// How far it has come. A run that is running is compared as far as it is stored.
+    /// The state of the run. Of a run that is still running, the stored part is compared.
     pub state: RunState,
     /// The scorer.
     pub scorer_id: String,
@@ -105,51 +105,51 @@ pub struct Agreement {
     pub with: String,
     /// The part of the cases that the labels are in; `None` if they are another scorer's scores.
     pub labels_from: Option<LabelPlace>,
-    /// All cases; attempts count each.
+    /// All cases; each attempt counts.
     pub cases: u64,
     /// Cases with a score and a label; all figures below are over these.
     pub pairs: u64,
-    /// Cases without a score of the scorer: an error, not applicable, skipped.
+    /// Cases for which the scorer has no score: an error, not applicable, skipped.
     pub without_score: u64,
-    /// Cases with a score and without a label.
+    /// Cases with a score but without a label.
     pub without_label: u64,
-    /// Of these, cases that have a label at the same pointer in another part, which does not count.
+    /// How many of these have a label at the same pointer in another part, which does not count.
     pub labels_elsewhere: u64,
-    /// Cases with a score whose label cannot be read: a list, an object, a long text, a word where others have numbers.
+    /// Cases with a score whose label cannot be read: a list, an object, a long text, a word while others have numbers.
     pub unreadable_labels: u64,
     /// Whether lower scores are better.
     pub lower_is_better: bool,
-    /// Whether the labels are scores of a scorer with the other direction: correlations and alpha compare numbers as
-    /// they are.
+    /// Whether the labels are scores of a scorer with the other direction: correlations and alpha compare the numbers
+    /// unchanged.
     pub opposite_directions: bool,
-    /// Whether scores and labels are numbers on one scale, as far as can be seen: what compares them directly is
-    /// defined.
+    /// Whether scores and labels seem to be numbers on one scale: figures that compare them directly are then defined.
     pub same_scale: bool,
-    /// Whether all scores are one number: what needs them to vary is not defined.
+    /// Whether all scores are equal: figures that need them to vary are then not defined.
     pub constant_scores: bool,
-    /// Whether all labels are one.
+    /// Whether all labels are equal.
     pub constant_labels: bool,
     /// The mean score.
     pub mean_score: Option<f64>,
     /// The mean label, if labels are numbers.
     pub mean_label: Option<f64>,
-    /// How scores and labels go together, if labels are numbers. `alpha` is there only if both are on one scale.
+    /// How scores and labels correlate, if labels are numbers. `alpha` is set only if both are on one scale.
     pub correlations: Option<Correlations>,
     /// How far scores are from labels, if labels are numbers and both are on one scale.
     pub errors: Option<Errors>,
-    /// Yes and no, if it is known which labels are positive.
+    /// Agreement on yes and no, if it is known which labels are positive.
     pub binary: Option<BinaryAgreement>,
-    /// Categories, if scorer and labels have 3 to 20 of them in common.
+    /// Agreement on categories, if scorer and labels have 3 to 20 of them in common.
     pub categories: Option<CategoryAgreement>,
-    /// Whether cases have several attempts with a score and a label. All count, and intervals are of cases.
+    /// Whether cases have several attempts with a score and a label. All of them count, and intervals are drawn by
+    /// case.
     pub has_attempts: bool,
-    /// The 95 % intervals of the figures, where they have one. If cases have several attempts, these are drawn case by
-    /// case, and the ends that a rate has beside it are too close to each other.
+    /// The 95 % intervals of the figures that have one. If cases have several attempts, use these, which are drawn case
+    /// by case: the interval within a rate is then too narrow.
     pub intervals: BTreeMap<Figure, (f64, f64)>,
-    /// How errors depend on what was asked for.
+    /// How errors depend on the requested property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<Bias>,
-    /// How well people agree with each other, if that was asked for.
+    /// How well people agree with each other, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raters: Option<RaterAgreement>,
 }
@@ -166,13 +166,13 @@ impl Agreement {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Figure {
-    /// The part of the cases that is right.
+    /// The part of the cases with the right decision.
     Accuracy,
-    /// The part of what passes that is positive.
+    /// The part of the passing cases that is positive.
     Precision,
-    /// The part of the positive that passes.
+    /// The part of the positive cases that passes.
     Recall,
-    /// The part of the negative that does not pass.
+    /// The part of the negative cases that does not pass.
     Specificity,
     /// The harmonic mean of precision and recall.
     F1,
@@ -208,13 +208,13 @@ pub enum Figure {
     IntervalAlpha,
     /// The mean of the scores less their labels.
     MeanError,
-    /// The mean of the same without their signs.
+    /// The mean of these differences without their signs.
     MeanAbsoluteError,
     /// The root of the mean of their squares.
     RootMeanSquareError,
 }
 
-/// Agreement of yes and no. A figure is `None` if it is not defined: nothing passes, or all labels are one.
+/// Agreement on yes and no. A figure is `None` if it is not defined: nothing passes, or all labels are equal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -223,20 +223,21 @@ pub struct BinaryAgreement {
     pub positives: u64,
     /// Which labels are positive.
     pub positive: PositiveRule,
-    /// Whether positive cases have worse scores than others, by more than chance (Spearman's rho over cases, with ten
-    /// or more): the labels may mean the opposite.
+    /// Whether positive cases have worse scores than others, by more than chance (Spearman's rho over at least ten
+    /// cases): the labels may mean the opposite.
     pub reversed: bool,
-    /// The worst score that passes; `None` for points without a threshold, which have no figures down to `alpha`.
+    /// The worst score that passes; `None` for points without a threshold: the figures from `confusion` to `alpha` are
+    /// then missing.
     pub threshold: Option<f64>,
-    /// What passes, against what is positive.
+    /// Which cases pass, compared with which are positive.
     pub confusion: Option<Confusion>,
-    /// The part of the cases that is right.
+    /// The part of the cases with the right decision.
     pub accuracy: Option<Rate>,
-    /// The part of what passes that is positive.
+    /// The part of the passing cases that is positive.
     pub precision: Option<Rate>,
-    /// The part of the positive that passes.
+    /// The part of the positive cases that passes.
     pub recall: Option<Rate>,
-    /// The part of the negative that does not pass.
+    /// The part of the negative cases that does not pass.
     pub specificity: Option<Rate>,
     /// The harmonic mean of precision and recall.
     pub f1: Option<f64>,
@@ -250,19 +251,19 @@ pub struct BinaryAgreement {
     pub roc_auc: Option<f64>,
     /// The threshold that separates best, by cross-validation in five parts.
     pub best_threshold: Option<BestThreshold>,
-    /// The scores as probabilities of a positive label, on the scale from 0 to 1; if lower is better, of a negative
-    /// one.
+    /// The scores as probabilities of a positive label, on the scale from 0 to 1; of a negative label, if lower is
+    /// better.
     pub calibration: Option<Calibration>,
 }
 
-/// Agreement of categories.
+/// Agreement on categories.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CategoryAgreement {
     /// The categories: numbers in ascending order, or words by name.
     pub names: Vec<String>,
-    /// A row for each category of the labels, with how often the scorer chose each.
+    /// A row for each category of the labels, with how often the scorer chose each category.
     pub table: Vec<Vec<u64>>,
     /// Whether the categories have an order: numbers do.
     pub has_order: bool,
@@ -270,7 +271,7 @@ pub struct CategoryAgreement {
     pub accuracy: Option<Rate>,
     /// Cohen's kappa.
     pub kappa: Option<f64>,
-    /// Kappa with linear weights; of words, whose order says nothing, `None`, as the next two.
+    /// Kappa with linear weights. For words, whose order means nothing, it is `None`, like the next two.
     pub kappa_linear: Option<f64>,
     /// Kappa with quadratic weights.
     pub kappa_quadratic: Option<f64>,
@@ -280,7 +281,7 @@ pub struct CategoryAgreement {
     pub alpha: Option<f64>,
 }
 
-/// Why there is no agreement to compute.
+/// Why agreement cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementError {
@@ -290,15 +291,15 @@ pub enum AgreementError {
     /// The run does not have a scorer.
     #[error("the run has no scorer `{scorer_id}`")]
     NoSuchScorer {
-        /// What was asked for.
+        /// The requested scorer.
         scorer_id: String,
         /// The scorers of the run.
         scorer_ids: Vec<String>,
     },
-    /// Not a JSON Pointer.
+    /// The text is not a valid JSON Pointer.
     #[error("`{pointer}` is not a valid JSON Pointer: {reason}")]
     Pointer {
-        /// What was given.
+        /// The text.
         pointer: String,
         /// What is wrong.
         reason: &'static str,
@@ -316,12 +317,12 @@ pub enum AgreementError {
     NoLabels {
         /// The scorer.
         scorer_id: String,
-        /// Where labels were looked for.
+        /// Where labels were expected.
         with: String,
         /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
-    /// Cases have labels, of which none can be read.
+    /// Cases have labels, but none can be read.
     #[error(
         "no case with a score of `{scorer_id}` has a label at `{with}` that can be read: of {labels} the first is {what}, and a label is a number, a text of up to 256 bytes, `true` or `false`"
     )]
@@ -330,35 +331,35 @@ pub enum AgreementError {
         scorer_id: String,
         /// Where the labels are.
         with: String,
-        /// How many there are.
+        /// How many labels there are.
         labels: u64,
-        /// What the first of them is.
+        /// The kind of the first label.
         what: &'static str,
     },
-    /// No case with a score and a label has what they are to be grouped by.
+    /// No case with a score and a label has the property to group by.
     #[error("no case with a score and a label has a number or a short text at `{by}`{}", keys_there(.keys))]
     NoGroups {
-        /// Where it was looked for.
+        /// Where the property was expected.
         by: String,
         /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
-    /// Labels are words of which none is known to be positive: they have no error that could depend on anything.
+    /// Labels are words of which none is known to be positive: then there are no errors that could depend on anything.
     #[error("errors by `{by}` are not known: the labels at `{with}` are words, and nothing says which of them should pass: {}", listed(.words))]
     ErrorsOfWords {
-        /// What errors were to be grouped by.
+        /// The property to group errors by.
         by: String,
         /// Where the labels are.
         with: String,
         /// Some of the labels.
         words: Vec<String>,
     },
-    /// Labels are words, and nothing says which scores pass.
+    /// Labels are words, and nothing defines which scores pass.
     #[error(
         "errors by `{by}` are not known: the labels at `{with}` are words, and scorer `{scorer_id}` has points without a threshold"
     )]
     ErrorsWithoutThreshold {
-        /// What errors were to be grouped by.
+        /// The property to group errors by.
         by: String,
         /// Where the labels are.
         with: String,
@@ -368,18 +369,18 @@ pub enum AgreementError {
     /// No case has labels of two people.
     #[error("no case has two labels at {}{}", listed(.raters), keys_there(.keys))]
     NoRaters {
-        /// Where they were looked for.
+        /// Where the labels were expected.
         raters: Vec<String>,
         /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
-    /// There are labels, and no scores.
+    /// There are labels, but no scores.
     #[error("no case of the run has a score of `{scorer_id}`")]
     NoScores {
         /// The scorer.
         scorer_id: String,
     },
-    /// Labels are words, and nothing says which are positive.
+    /// Labels are words, and nothing defines which of them are positive.
     #[error("the labels at `{with}` are words, and the scorer names no categories: {}", listed(.words))]
     WhichArePositive {
         /// Where the labels are.
@@ -387,7 +388,7 @@ pub enum AgreementError {
         /// Some of the labels.
         words: Vec<String>,
     },
-    /// Labels are words, and so are the scorer's categories, but other ones.
+    /// Both labels and the scorer's categories are words, but they have no word in common.
     #[error(
         "the labels at `{with}` are other words than the scorer's categories: {}; it names {}",
         listed(.words),
@@ -409,7 +410,7 @@ pub enum AgreementError {
         /// Some of the labels.
         labels: Vec<String>,
     },
-    /// So many pairs are not held in memory.
+    /// There are more pairs than fit in memory.
     #[error("more than {MAX_PAIRS} cases have a score and a label")]
     TooManyPairs,
 }

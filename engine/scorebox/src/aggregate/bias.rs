@@ -1,5 +1,5 @@
 //! Whether the error of scores depends on something else: how long an output is, which model wrote it, which answer
-//! came first. What the errors are is said here, how they are compared is the room `stats`.
+//! came first. This file defines the errors; the room `stats` compares them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::stats::{
     paired::holm,
 };
 
-/// What the error may depend on.
+/// The property on which the error may depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -23,38 +23,39 @@ pub enum By<'a> {
     OutputLength,
 }
 
-/// Numbers that are more than this many different ones are no groups: four groups of about equal size are made of them.
+/// Numbers with more different values than this are not used as groups: they are divided into four groups of about
+/// equal size.
 pub(super) const MAX_VALUES: usize = 10;
 
-/// Groups that are shown; the cases of smaller ones are the last group together.
+/// How many groups are shown; the cases of the smaller ones form the last group together.
 const MAX_GROUPS: usize = 20;
 
-/// What an error is.
+/// The unit of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum BiasUnit {
-    /// 1 for a case that passes and should not, -1 for one that should and does not: rates are compared.
+    /// 1 for a case that passes and should not, -1 for a case that should pass and does not: rates are compared.
     Rate,
     /// The score less the label.
     Score,
-    /// The score less the label, each in standard deviations from its mean: they are on different scales.
+    /// The score less the label, each in standard deviations from its mean, because they are on different scales.
     StandardDeviations,
 }
 
-/// How errors depend on something. Errors above 0 are in favour of the case.
+/// How errors depend on a property. Errors above 0 are in the case's favour.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Bias {
-    /// What it is: a JSON Pointer, or `output length`.
+    /// The property: a JSON Pointer, or `output length`.
     pub by: String,
-    /// What an error is.
+    /// The unit of an error.
     pub unit: BiasUnit,
-    /// Cases that do not say what it is of them, or not so that it can be read.
+    /// Cases without the property, or with one that cannot be read.
     pub without: u64,
-    /// Spearman's rho of errors with the number, if it is one, over cases: of several attempts the means. `None` if
-    /// errors do not vary.
+    /// Spearman's rho of errors with the property, if it is a number, over cases, each with the means of its attempts.
+    /// `None` if errors do not vary.
     pub rho: Option<f64>,
     /// Its p value.
     pub p: Option<f64>,
@@ -62,26 +63,27 @@ pub struct Bias {
     pub groups: Vec<BiasGroup>,
 }
 
-/// The cases of which something is the same.
+/// The cases with the same value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BiasGroup {
     /// The value, or the range: `12 to 40`.
     pub name: String,
-    /// Cases; attempts count each, here and in the means below.
+    /// Cases; each attempt counts, here and in the means below.
     pub cases: u64,
-    /// The mean of what the scorer says: the rate of what passes, or the mean score.
+    /// The mean of the scorer's side: the rate of passing cases, or the mean score.
     pub mean_score: f64,
     /// The mean of the labels: the rate of positives, or the mean label.
     pub mean_label: f64,
     /// The mean error.
     pub mean_error: f64,
-    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their
-    /// mean, and a case that is in the group and out of it is compared with itself. `None` if there are too few cases.
+    /// How much more the scorer favours this group than all others. Several attempts at a case have one error, their
+    /// mean, and a case with attempts in the group and outside it is compared with itself. `None` if there are too few
+    /// cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_others: Option<GroupDifference>,
-    /// The p value of that, corrected for the number of groups (Holm); two groups are one test.
+    /// The p value of this difference, corrected for the number of groups (Holm); two groups are one test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
 }
@@ -90,16 +92,16 @@ pub struct BiasGroup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Erring {
     pub(super) value: Option<Value>,
-    /// What the case is known by: attempts at it have the same.
+    /// Identifies the case: all attempts at it have the same number.
     pub(super) case: u64,
     pub(super) score: f64,
     pub(super) label: f64,
     pub(super) error: f64,
-    /// The size of the numbers that the error is a difference of, in its unit.
+    /// The size of the numbers whose difference is the error, in its unit.
     pub(super) size: f64,
 }
 
-/// A group in the making.
+/// A group that is being built.
 #[derive(Clone, Debug, Default)]
 struct Group {
     name: String,
@@ -145,7 +147,7 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
     }
 }
 
-/// How much the errors of each group differ from those of all others, with the corrected p value. Of two groups, that
+/// How much the errors of each group differ from those of all others, with the corrected p value. For two groups, that
 /// is one question.
 fn differences(
     groups: &[Group],
@@ -179,7 +181,7 @@ fn against_others(group: &Group, cases: &[Erring], attempts: &Attempts) -> Optio
     group_difference(&sides.collect::<Vec<_>>())
 }
 
-/// What is said of a group alone.
+/// The figures of a group by itself.
 fn figures(group: Group, cases: &[Erring]) -> BiasGroup {
     let Group { name, indices } = group;
     let mean = |of: fn(&Erring) -> f64| {
@@ -198,15 +200,15 @@ fn figures(group: Group, cases: &[Erring]) -> BiasGroup {
     }
 }
 
-/// Which attempts are at the same case: they are alike, so that tests count them once.
+/// Which attempts are at the same case: they are similar, so tests count them once.
 pub(super) struct Attempts {
-    /// The index of each attempt's case among the cases.
+    /// The index of each attempt's case.
     case_of: Vec<usize>,
     cases: usize,
 }
 
 impl Attempts {
-    /// Of attempts, of which these numbers say the cases.
+    /// From the number of each attempt's case.
     pub(super) fn of(cases: impl Iterator<Item = u64>) -> Attempts {
         let mut indices = HashMap::new();
         let case_of = cases.map(|case| {
@@ -292,7 +294,7 @@ fn by_value(cases: &[Erring], words: &Words) -> Vec<Group> {
 mod tests {
     use super::*;
 
-    /// Twenty cases, of which half are of group 1 and have larger errors, each with so many equal attempts.
+    /// Twenty cases, half of which are in group 1 and have larger errors, each with this number of equal attempts.
     fn of_attempts(attempts: usize) -> Bias {
         let case = |case: u64| Erring {
             value: Some(Value::Number((case % 2) as f64)),
@@ -335,7 +337,7 @@ mod tests {
         bias.groups[group].against_others.unwrap()
     }
 
-    /// Cases differ far more than the two orders of one do, so that only the pairs show it.
+    /// Cases differ far more than the two orders of a case do, so only the pairs show the difference.
     #[test]
     fn a_case_with_attempts_in_two_groups_is_compared_with_itself() {
         let attempts: Vec<Erring> = (0..12)
@@ -348,7 +350,7 @@ mod tests {
             .collect();
         let found = against(&bias_of(&attempts), 1);
         assert!((found.difference - 0.155).abs() < 1e-12, "{found:?}");
-        // All of 12 are higher: so are they in two ways of 2^12.
+        // All 12 are higher, which happens in two ways of 2^12.
         assert!((found.p - 2.0 / 4096.0).abs() < 1e-12, "{found:?}");
         assert!(found.low.unwrap() > 0.0 && found.high.unwrap() < 0.3, "{found:?}");
     }

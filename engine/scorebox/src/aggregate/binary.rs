@@ -1,4 +1,5 @@
-//! Scores against labels that are yes or no: what passes, what is positive, and the figures of both. Reads no label.
+//! Compares scores with labels that are yes or no: which cases pass, which are positive, and the figures of both. It
+//! reads no label.
 
 use super::{agreement::BinaryAgreement, bias::Attempts, labels::PositiveRule};
 use crate::{
@@ -10,10 +11,10 @@ use crate::{
     verdict::Policy,
 };
 
-/// What passes on the scale from 0 to 1, if nothing else says so.
+/// The threshold on the scale from 0 to 1, if nothing else defines one.
 const HALF: f64 = 0.5;
 
-/// Cases, and the p value, with which scores may be said to rise where they should fall.
+/// The least number of cases, and the largest p value, with which scores count as reversed.
 const LEAST_CASES: usize = 10;
 const SHOWN: f64 = 0.05;
 
@@ -26,8 +27,8 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    /// These scores, each with whether its label is positive. What passes is at `threshold` or better, which is the
-    /// scorer's own unless another one is asked for.
+    /// These scores, each with whether its label is positive. Scores at `threshold` or better pass; it is the scorer's
+    /// own unless another one is requested.
     pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> Binary {
         let is_unit = policy.scale() == Scale::Unit;
         Binary {
@@ -38,7 +39,7 @@ impl Binary {
         }
     }
 
-    /// Whether a score passes, if anything says so.
+    /// Whether a score passes; `None` if nothing defines it.
     pub(super) fn passes(&self, score: f64) -> Option<bool> {
         self.threshold.map(|threshold| match self.lower_is_better {
             true => score <= threshold,
@@ -51,12 +52,12 @@ impl Binary {
         self.cases.iter().map(|(_, yes)| *yes)
     }
 
-    /// 1 or -1: times this, higher scores are better.
+    /// 1 or -1: multiplied by this, higher scores are better.
     fn sign(&self) -> f64 {
         if self.lower_is_better { -1.0 } else { 1.0 }
     }
 
-    /// What passes against what is positive, of the cases at these indices.
+    /// Which cases pass, compared with which are positive, for the cases at these indices.
     pub(super) fn confusion(&self, indices: &[usize]) -> Option<Confusion> {
         self.threshold?;
         let mut confusion = Confusion::default();
@@ -79,14 +80,14 @@ impl Binary {
         self.is_unit.then(|| Calibration::of(&cases, self.lower_is_better)).flatten()
     }
 
-    /// The same of all attempts, of which `case_of` says the cases.
+    /// The same for all attempts; `case_of` has the case of each.
     fn calibration_of_all(&self, case_of: &[u64]) -> Option<Calibration> {
         let of_all = || Calibration::of_attempts(&self.cases, case_of, self.lower_is_better);
         self.is_unit.then(of_all).flatten()
     }
 
-    /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, of which
-    /// `case_of` says the cases, count once.
+    /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, which `case_of`
+    /// identifies, count once.
     fn is_reversed(&self, case_of: &[u64], roc_auc: Option<f64>) -> bool {
         let attempts = Attempts::of(case_of.iter().copied());
         let all: Vec<usize> = (0..self.cases.len()).collect();
@@ -113,8 +114,8 @@ impl Binary {
         indices.iter().filter_map(|index| self.cases.get(*index).copied())
     }
 
-    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`. `rule` is what
-    /// makes labels positive.
+    /// All figures, over all attempts; `case_of` has the case of each. Each case has a fold, below `folds`. `rule` is
+    /// why labels are positive.
     pub(super) fn agreement(
         &self,
         rule: PositiveRule,

@@ -1,4 +1,4 @@
-//! The intervals of figures of agreement: by bootstrap, and by formulas where there are any. Decides no label.
+//! The intervals of figures of agreement: by bootstrap, or by formulas if they exist. It decides no label.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ const BOOTSTRAPPED: [Figure; 23] = [
     Figure::RootMeanSquareError,
 ];
 
-/// What figures are computed of.
+/// The values from which figures are computed.
 #[derive(Default)]
 pub(super) struct Compared<'a> {
     pub(super) binary: Option<&'a Binary>,
@@ -56,12 +56,12 @@ pub(super) struct InCategories<'a> {
     /// How many categories there are.
     pub(super) count: usize,
     pub(super) has_order: bool,
-    /// The indices of those of label and scorer.
+    /// The indices of the categories of label and scorer.
     pub(super) pairs: &'a [(usize, usize)],
 }
 
 impl Compared<'_> {
-    /// The figures of the pairs at these indices, as [`BOOTSTRAPPED`] names them.
+    /// The figures of the pairs at these indices, in the order of [`BOOTSTRAPPED`].
     fn figures(&self, indices: &[usize]) -> [Option<f64>; BOOTSTRAPPED.len()] {
         let mut figures = BTreeMap::new();
         self.of_binary(indices, &mut figures);
@@ -133,8 +133,8 @@ impl Compared<'_> {
     }
 }
 
-/// The intervals of the figures of an agreement, of pairs of which `case_of` says the case. Rates and Pearson's r have
-/// those of formulas, unless attempts at one case make these too narrow.
+/// The intervals of the figures of an agreement; `case_of` has the case of each pair. Rates and Pearson's r have
+/// intervals from formulas, unless several attempts at one case would make these too narrow.
 pub(super) fn intervals(
     agreement: &Agreement,
     compared: &Compared<'_>,

@@ -1,4 +1,4 @@
-//! Scores and labels in categories: which there are, and how often both are in the same. Reads no label.
+//! Scores and labels in categories: which categories exist, and how often both are in the same one. It reads no label.
 
 use super::agreement::CategoryAgreement;
 use crate::stats::{
@@ -6,10 +6,10 @@ use crate::stats::{
     agreement::{Categories, Weights},
 };
 
-/// Categories of which a table is made.
+/// The largest number of categories for which there is a table.
 pub(super) const MAX_CATEGORIES: usize = 20;
 
-/// Cases in categories: those of the label and of the scorer, by their indices among the names.
+/// Cases in categories: the indices of the label's and the scorer's category among the names.
 pub(super) struct Categorized {
     pub(super) names: Vec<String>,
     pub(super) has_order: bool,
@@ -37,7 +37,7 @@ impl Categorized {
     }
 }
 
-/// The categories of numbers: 3 to 20 different ones, on both sides together, of which most are on both.
+/// The categories of numbers: 3 to 20 different ones, on both sides together, most of which occur on both sides.
 pub(super) fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorized> {
     let different = |of: &dyn Fn(&(f64, f64)) -> f64| {
         let mut seen: Vec<f64> = Vec::new();

@@ -1,5 +1,6 @@
-//! Whether one run is better than another, scorer by scorer, on the cases that both have. Holds a difference of each
-//! pair for up to 20 000 pairs a scorer, and the cases that changed most; else nothing of a case.
+//! Computes whether one run is better than another, scorer by scorer, on the cases that both have. It keeps the
+//! difference of each pair for up to 20 000 pairs per scorer, and the cases that changed most, but nothing else of a
+//! case.
 
 use std::path::Path;
 
@@ -19,13 +20,13 @@ use crate::{
     verdict::Policy,
 };
 
-/// Cases that only one run has, of which the ids are shown.
+/// How many ids are shown of the cases that only one run has.
 const CASES_NAMED: usize = 10;
-/// The first cases of both runs, whose questions are compared: if ids name other cases, these show it.
+/// How many first cases of both runs have their questions compared, which shows if ids name other cases.
 const QUESTIONS_COMPARED: u64 = 1000;
 
-/// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case as
-/// one.
+/// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case
+/// combined.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself;
@@ -94,7 +95,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The scorers at these indices, as they are in both runs; `None` if their scores cannot be compared.
+    /// The scorers at these indices in both runs; `None` if their scores cannot be compared.
     fn of(
         (index_a, one): (usize, &ScorerRecord),
         (index_b, other): (usize, &ScorerRecord),
@@ -133,8 +134,7 @@ fn must_have(run_id: &str, scorer_ids: &[String], asked: &str) -> Result<(), Com
     }
 }
 
-/// The scorers that both runs have, of which only the one that is asked for, if one is; and the names of those whose
-/// scores cannot be compared.
+/// The scorers that both runs have, or only the requested one; and the names of those whose scores cannot be compared.
 fn paired(
     of_a: &[ScorerRecord],
     of_b: &[ScorerRecord],
@@ -156,12 +156,12 @@ fn paired(
     (scorers, incomparable)
 }
 
-/// A run before its cases are compared.
+/// A run, before its cases are compared.
 fn before_cases(run_id: String, side: &Side<'_>, ids: &[String], others: &[String]) -> ComparedRun {
     ComparedRun {
         run_id,
         state: side.record.state,
-        // What assertions decide is known when all cases are read.
+        // Whether assertions decide is known when all cases are read.
         has_verdicts: false,
         cases: 0,
         attempts: 0,
@@ -308,7 +308,7 @@ impl<'a> Comparing<'a> {
             let part = |case: &OneCase, counts: &[u64], index: usize| {
                 case.part(counts.get(index).copied().unwrap_or_default())
             };
-            // What sampling left out says nothing of what is missing.
+            // Cases that sampling left out are not evidence of anything missing.
             let sampled = |case: &OneCase, index: usize| {
                 let of = |counts: &[u64]| counts.get(index).copied().unwrap_or_default();
                 let attempts = case.attempts.saturating_sub(of(&case.left_out));
@@ -374,8 +374,8 @@ impl<'a> Comparing<'a> {
         })
     }
 
-    /// The index of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes
-    /// as its score does. Their tests are one.
+    /// The index of the scorer whose scores are equivalent to the verdicts: no other scorer decides in either run, and
+    /// each verdict changes as its score does. Then their tests count as one.
     fn sole_decider(&self, a: &Side<'_>, b: &Side<'_>) -> Option<usize> {
         let strict = self.options.strict;
         let deciding = [a, b].into_iter().flat_map(|side| &side.decider.scorers);
@@ -390,7 +390,7 @@ impl<'a> Comparing<'a> {
         self.scorers.iter().position(is_it)
     }
 
-    /// The scorers that decide in a, and of which nothing is compared.
+    /// The scorers that decide in a, but for which nothing is compared.
     fn not_compared(&self, a: &Side<'_>) -> Vec<String> {
         if self.options.scorer.is_some() {
             return Vec::new();
@@ -426,7 +426,7 @@ fn correct(
     }
     let Some(scores) = verdict else { return };
     if let Some(sole) = sole.and_then(|index| scorers.get(index)) {
-        // Where ways are drawn, cases of which only the verdict is known change what is drawn.
+        // If permutations are drawn at random, cases that have only a verdict change which ones are drawn.
         let own = scores.test.map(|test| test.p);
         scores.p_corrected = own.zip(sole.scores.p_corrected).map(|(own, p)| own.max(p));
     }

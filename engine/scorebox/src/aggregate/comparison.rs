@@ -1,4 +1,4 @@
-//! What is asked of two runs, and what they say about the same cases: options, figures, errors. Computes nothing.
+//! Comparison of two runs on the same cases: options, figures, errors. It computes nothing.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::{
     suggest::closest,
 };
 
-/// The chance of a false alarm that is accepted, over all tests of a comparison.
+/// The accepted chance of a false alarm, over all tests of a comparison.
 pub const ACCEPTED_ERROR: f64 = 0.05;
 
 /// A run in a database.
@@ -39,17 +39,17 @@ impl<'s> RunIn<'s> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ComparisonOptions<'a> {
-    /// Only this scorer; without it all that both runs have, and verdicts.
+    /// Only this scorer; without it, all scorers that both runs have, and verdicts.
     pub scorer: Option<&'a str>,
     /// Only the cases of this task.
     pub node: Option<&'a str>,
     /// Whether a soft regression fails a case too.
     pub strict: bool,
-    /// How the scores of several attempts at a case become one.
+    /// How the scores of several attempts at a case are reduced to one.
     pub reducer: Reducer,
-    /// How many of the cases that changed most are named, for each scorer.
+    /// How many of the cases that changed most are listed, for each scorer.
     pub changes: usize,
-    /// The difference that [`ComparedScores::cases_needed`] is for; without it the observed one.
+    /// The difference for which [`ComparedScores::cases_needed`] is computed; without it, the observed one.
     pub difference: Option<f64>,
 }
 
@@ -110,31 +110,32 @@ impl<'a> ComparisonOptions<'a> {
     }
 }
 
-/// What two runs say about the same cases. `a` is what there was, `b` is what is judged: a difference is that of b less
-/// a.
+/// A comparison of two runs on the same cases. `a` is the reference, `b` is the run that is judged: a difference is b
+/// less a.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The run that is compared with.
+    /// The run to compare with.
     pub a: ComparedRun,
-    /// The run that is better or worse.
+    /// The run that may be better or worse.
     pub b: ComparedRun,
-    /// Cases that both have.
+    /// Cases that both runs have.
     pub cases: u64,
-    /// Those of them at which b has fewer attempts than a; 0 if b has equally many at each of them, for then it was
-    /// asked less often on purpose.
+    /// How many of them have fewer attempts in b; 0 if b has the same number at each of them, because then it was a
+    /// choice.
     pub fewer_attempts: u64,
-    /// Whether the ids of both name the same cases.
+    /// Whether the ids name the same cases in both runs.
     pub questions: ComparedQuestions,
-    /// Whether cases pass, if a scorer of each run can fail one. Of a case with several attempts, the part of them.
+    /// Whether cases pass, if a scorer of each run can fail one. For a case with several attempts, the part that
+    /// passed.
     pub verdict: Option<ComparedScores>,
-    /// The scorers that both have, in the order of the first run.
+    /// The scorers that both runs have, in the order of the first run.
     pub scorers: Vec<ComparedScorer>,
-    /// Scorers that both have, whose scores cannot be compared: the scale or the direction is another one.
+    /// Scorers that both runs have but whose scores cannot be compared: the scale or the direction differs.
     pub incomparable: Vec<String>,
-    /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are
-    /// [incomparable](Self::incomparable). None if one scorer was asked for.
+    /// Scorers that decide in a, but for which nothing is compared: b does not have them, or they are
+    /// [incomparable](Self::incomparable). Empty if one scorer was requested.
     pub not_compared: Vec<String>,
     /// How many tests the p values are corrected for: those in which a score changed, for no other can find anything. If
     /// verdicts are the scores of the only scorer that decides, their
@@ -148,7 +149,7 @@ impl Comparison {
         self.verdict.iter().chain(self.scorers.iter().map(|scorer| &scorer.scores))
     }
 
-    /// The run without verdicts, if only the other one has some.
+    /// The run without verdicts, if only the other one has verdicts.
     pub fn without_verdicts(&self) -> Option<&ComparedRun> {
         match (self.a.has_verdicts, self.b.has_verdicts) {
             (true, false) => Some(&self.b),
@@ -163,15 +164,15 @@ impl Comparison {
     }
 }
 
-/// Whether the first cases of both runs, at most 1000, are the same: ids pair them, and those of cases without an id of
-/// their own are places in a file.
+/// Whether the first cases of both runs, at most 1000, are the same: cases are paired by id, and cases without an id
+/// are named after their position in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ComparedQuestions {
     /// Cases whose input and ground truth were compared.
     pub compared: u64,
-    /// Those that have another input or another ground truth in b.
+    /// How many of them have another input or another ground truth in b.
     pub others: u64,
 }
 
@@ -182,9 +183,9 @@ pub struct ComparedQuestions {
 pub struct ComparedRun {
     /// The run.
     pub run_id: String,
-    /// How far it has come. A run that is running is compared as far as it is stored.
+    /// The state of the run. Of a run that is still running, the stored part is compared.
     pub state: RunState,
-    /// Whether it has verdicts to compare: a scorer can keep a case from passing, and no single one was asked for.
+    /// Whether it has verdicts to compare: a scorer can keep a case from passing, and no single scorer was requested.
     pub has_verdicts: bool,
     /// Its cases; attempts at the same one count once.
     pub cases: u64,
@@ -207,13 +208,13 @@ pub struct ComparedScorer {
     pub scorer_id: String,
     /// Which end of the scale is good.
     pub direction: Direction,
-    /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what
-    /// differs.
+    /// Whether it is the same component with the same configuration in both runs. If not, a difference may be due to
+    /// the scorer.
     pub same_scorer: bool,
-    /// Whether it asks the same judge or jury in both runs, or asks none. If not, the judge may be what differs.
+    /// Whether it asks the same judge or jury in both runs, or asks none. If not, a difference may be due to the judge.
     pub same_judge: bool,
-    /// Whether its scores count alike in both runs: severity, threshold, weight, and whether one is required. If not,
-    /// verdicts and what passes may differ although scores do not.
+    /// Whether its scores count the same in both runs: severity, threshold, weight, and whether a score is required. If
+    /// not, verdicts and what passes may differ although scores do not.
     pub same_policy: bool,
     /// Its scores.
     #[serde(flatten)]
@@ -225,20 +226,20 @@ pub struct ComparedScorer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ComparedScores {
-    /// What the cases show.
+    /// The conclusion from the cases.
     pub finding: Finding,
-    /// Cases of which both runs have a score; all figures below are over these.
+    /// Cases with a score in both runs; all figures below are over these.
     pub pairs: u64,
-    /// Cases of both runs of which only a has a score.
+    /// Cases of both runs with a score in a only.
     pub only_a: u64,
-    /// Cases of both runs of which only b has a score.
+    /// Cases of both runs with a score in b only.
     pub only_b: u64,
-    /// Cases of both runs of which a has a score, and for which the scorer failed in b at a larger part of the attempts
-    /// than in a.
+    /// Cases of both runs with a score in a, at which the scorer failed for a larger part of the attempts in b than in
+    /// a.
     pub errors_b: u64,
-    /// Cases of both runs of which a has a score, and of which b has one for a smaller part of the attempts than a,
-    /// although the scorer did not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those
-    /// for whose attempts b has fewer.
+    /// Cases of both runs with a score in a, which have a score for a smaller part of the attempts in b than in a,
+    /// although the scorer did not fail for a larger part: it was not applicable, or did not run. For verdicts, cases
+    /// with fewer attempts in b.
     pub absent_b: u64,
     /// Cases that fail in b, and that nothing decided in a: no scorer that can fail them applied. If one scorer was asked
     /// for, those that fail by it, and that it did not apply to. Counted for verdicts, and for such a scorer.
@@ -261,13 +262,13 @@ pub struct ComparedScores {
     pub sign_test: Option<f64>,
     /// The mean difference in standard deviations of the differences (Cohen's d_z); `None` if all are equal.
     pub effect: Option<f64>,
-    /// Cases of which b is better, worse, or the same.
+    /// How many cases are better, worse, or the same in b.
     #[serde(flatten)]
     pub wins: WinsAndLosses,
-    /// Which cases pass, first a and second b: by the thresholds; or on the scale from 0 to 1, if all scores are the
-    /// best or the worst. `None` if nothing says what passes, and if cases have several attempts.
+    /// Which cases pass, in a and in b: by the thresholds; or, on the scale from 0 to 1, if all scores are the best or
+    /// the worst. `None` if nothing defines what passes, or if cases have several attempts.
     pub passes: Option<Passes>,
-    /// The p value of McNemar's test of these.
+    /// The p value of McNemar's test of these counts.
     pub mcnemar: Option<f64>,
     /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do. `None` if they
     /// do not vary, and if it is larger than any on the scale.
@@ -275,14 +276,14 @@ pub struct ComparedScores {
     /// The cases that it takes to show the difference that was asked for, or else the observed one, 80 times of 100.
     /// `None` if they do not vary, and of a difference that is not on the scale.
     pub cases_needed: Option<u64>,
-    /// The fewest cases of which a loss of each one would be shown: with fewer pairs, nothing is ever found.
+    /// The fewest cases with which a loss in each of them would be shown: with fewer pairs, nothing can be found.
     pub fewest_cases: u64,
     /// The cases that changed most, the largest change first.
     pub changes: Vec<Change>,
 }
 
 impl ComparedScores {
-    /// Whether the pairs are so few that they would show nothing, even if b were worse in each of them.
+    /// Whether the pairs are so few that they would show nothing even if b were worse in each of them.
     pub fn are_too_few(&self) -> bool {
         self.pairs > 0 && self.pairs < self.fewest_cases
     }
@@ -313,7 +314,7 @@ pub enum BesideZero {
     Approximate,
 }
 
-/// What the cases show.
+/// The conclusion from the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -322,7 +323,7 @@ pub enum Finding {
     Better,
     /// b is worse.
     Worse,
-    /// These cases show no difference. There may be one.
+    /// These cases show no difference, but there may be one.
     NotShown,
     /// Every case has the same score in both runs.
     Same,
@@ -352,13 +353,13 @@ pub enum ComparisonError {
     /// A database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It is one run.
+    /// Both runs are the same.
     #[error("run `{run_id}` is compared with itself")]
     SameRun {
         /// The run.
         run_id: String,
     },
-    /// There is nothing to pair.
+    /// The runs have no case in common.
     #[error("the runs share no id of a case: {a} has {}; {b} has {}", named(.cases_a), named(.cases_b))]
     NoSharedCase {
         /// The first run.
@@ -370,7 +371,7 @@ pub enum ComparisonError {
         /// The ids of the first cases of the second run.
         cases_b: Vec<String>,
     },
-    /// There are no scores to pair.
+    /// The runs have no scorer in common.
     #[error("the runs share no scorer: {a} has {}; {b} has {}", named(.scorers_a), named(.scorers_b))]
     NoSharedScorer {
         /// The first run.
@@ -387,7 +388,7 @@ pub enum ComparisonError {
     NoSuchScorer {
         /// The run.
         run_id: String,
-        /// What was asked for.
+        /// The requested scorer.
         scorer_id: String,
         /// The scorers of the run.
         scorer_ids: Vec<String>,
@@ -431,7 +432,7 @@ pub enum ComparisonError {
     },
 }
 
-/// Some names, for a message: those of cases and scorers are a stranger's and may be long.
+/// Some names, for a message: names of cases and scorers are foreign text and may be long.
 fn named(names: &[String]) -> String {
     const SHOWN: usize = 3;
     const BYTES: usize = 48;

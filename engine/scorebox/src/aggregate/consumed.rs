@@ -1,5 +1,5 @@
-//! What a case's task took, as far as the verdict of its run needs it: time, money, and whether tokens of a cache go
-//! unseen. Decides nothing.
+//! What a case's task consumed, as far as the verdict of its run needs it: time, money, and whether cached tokens are
+//! not counted. It decides nothing.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::{row::Json, store::CaseToDecide, verdict::Effort};
 
-/// The spellings of a cost in a case's own usage.
+/// The spellings of the cost in a case's own usage.
 const COSTS: [&str; 3] = ["costUsd", "cost_usd", "costUSD"];
 
-/// What the names of all counts of a cache have in common: `cacheReadTokens`, `cached_tokens`,
+/// The names of all counts of cached tokens contain this: `cacheReadTokens`, `cached_tokens`,
 /// `cache_creation_input_tokens`.
 const CACHE: &str = "cache";
 
-/// What the task took, if it is known.
+/// What the task consumed, if it is known.
 pub(super) fn effort(case: &CaseToDecide) -> Effort {
-    /// The part of a usage that is counted here.
+    /// The part of a usage that is needed here.
     #[derive(Deserialize)]
     struct Cost {
         #[serde(rename = "costUsd", alias = "cost_usd", alias = "costUSD")]
@@ -28,14 +28,14 @@ pub(super) fn effort(case: &CaseToDecide) -> Effort {
     Effort { latency_ms: case.latency_ms, cost_usd }
 }
 
-/// Whether the case's own usage counts tokens of a cache and states no cost that includes them. Scorers are not given
-/// such counts; a trace may state them once more, so a case with one is not meant.
+/// Whether the case's own usage counts cached tokens and has no cost that includes them. Scorers are not given such
+/// counts; but a trace may contain them, so this is false for a case with a trace.
 pub(super) fn hides_a_cache(case: &CaseToDecide) -> bool {
     !case.has_trace && case.usage.as_ref().is_some_and(|usage| counts_a_cache_unpriced(usage.get()))
 }
 
 fn counts_a_cache_unpriced(usage: &str) -> bool {
-    // Most usages have no such key, and are not read again.
+    // Most usages have no such key, and are not parsed again.
     if !usage.to_ascii_lowercase().contains(CACHE) {
         return false;
     }
@@ -67,7 +67,7 @@ mod tests {
             r#"{"inputTokens": 1, "cacheReadTokens": 0}"#,
             r#"{"inputTokens": 1, "cacheReadTokens": null}"#,
             r#"{"inputTokens": 1, "cacheReadTokens": 9, "cost_usd": 0}"#,
-            // A part of the input, which is counted.
+            // Part of the input, which is counted.
             r#"{"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}}"#,
             "[9]",
         ] {

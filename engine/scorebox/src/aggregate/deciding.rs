@@ -1,4 +1,5 @@
-//! The verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory stays flat.
+//! Computes the verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory use stays
+//! constant.
 
 use std::{collections::HashMap, iter};
 
@@ -15,7 +16,7 @@ use crate::{
     verdict::{CaseTally, CaseVerdict, Counted, Policy, RunTally, Standing, Verdict},
 };
 
-/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with
+/// Computes the verdicts of a run's cases, and calls `take` with each in their order until it returns false; returns
 /// what was decided so far.
 ///
 /// # Errors
@@ -29,11 +30,11 @@ pub fn verdicts(
     decide(store, run, None, options, take)
 }
 
-/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion
-/// can.
+/// Computes [`DecidedRun::decides`] before the verdicts. It reads cases only if no score can fail a case, until it
+/// finds an assertion that can.
 ///
 /// # Errors
-/// As [`verdicts`].
+/// Like [`verdicts`].
 pub fn decides(store: &Store, run: &str, options: VerdictOptions<'_>) -> Result<bool, StoreError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
@@ -53,10 +54,10 @@ pub fn decides(store: &Store, run: &str, options: VerdictOptions<'_>) -> Result<
     })
 }
 
-/// As [`verdicts`], beginning with the case `from`: what the run decided is of the cases from there on.
+/// Like [`verdicts`], beginning with the case `from`: the result covers the cases from there on.
 ///
 /// # Errors
-/// As [`verdicts`].
+/// Like [`verdicts`].
 pub fn verdicts_from(
     store: &Store,
     run: &str,
@@ -113,7 +114,7 @@ fn decide(
     })
 }
 
-/// A rate of attempts, with the interval that its cases show: attempts at one are alike.
+/// A rate of attempts, with an interval over cases, because attempts at one case are similar.
 fn of_cases(
     store: &Store,
     run: RunKey,
@@ -143,17 +144,17 @@ fn of_cases(
     if let Some(what) = damaged {
         return Err(StoreError::Corrupt { path: store.path().to_owned(), what });
     }
-    // The attempts at a single case show nothing of others.
+    // The attempts at a single case are no evidence about other cases.
     let (low, high) = mean.interval(0.0..=1.0).map_or((0.0, 1.0), |it| (it.low, it.high));
     Ok(Rate { rate: rate.rate, low, high })
 }
 
-/// Computes the verdict of one case after the other.
+/// Computes the verdict of one case after another.
 pub(super) struct Decider {
     /// The scorers, in the suite's order, and what they decided so far.
     pub(super) scorers: Vec<DecidedScorer>,
     indices: HashMap<ScorerKey, usize>,
-    /// By index, what the assertion that is named first decided.
+    /// By index, how the assertion that is named first counted.
     first: Vec<Standing>,
     /// By index, the scorer whose results the scorer scores.
     subjects: Vec<Option<usize>>,
@@ -161,10 +162,10 @@ pub(super) struct Decider {
     is_strict: bool,
 }
 
-/// What spared a scorer a case.
+/// Why a scorer did not have to score a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spared {
-    /// The case is of none of its nodes.
+    /// Its nodes do not match the case.
     ByNodes,
     /// Sampling left it out.
     BySampling,
@@ -173,7 +174,7 @@ enum Spared {
 }
 
 impl Spared {
-    /// What the reason of a row says that has neither a score nor an error.
+    /// The cause, from the reason of a row that has neither a score nor an error.
     fn by(row: &RowToDecide) -> Spared {
         match () {
             () if is_because(row, Skip::Node) => Spared::ByNodes,
@@ -183,7 +184,7 @@ impl Spared {
     }
 }
 
-/// Whether a row is skipped, and says this reason.
+/// Whether a row is skipped for this reason.
 pub(super) fn is_because(row: &RowToDecide, skip: Skip) -> bool {
     row.skipped_because.as_deref() == Some(&*skip.reason(None))
 }
@@ -198,7 +199,7 @@ pub(super) struct Decided {
 }
 
 impl Decider {
-    /// The scorers of a run, which decided nothing yet.
+    /// The scorers of a run, before any decision.
     pub(super) fn new(store: &Store, run: RunKey) -> Result<Decider, StoreError> {
         let stored = store.scorers(run)?;
         let indices =
@@ -210,7 +211,7 @@ impl Decider {
         let subjects: Vec<Option<usize>> = subjects.collect();
         let mut are_off: Vec<bool> = Vec::with_capacity(stored.len());
         for (scorer, subject) in stored.iter().zip(&subjects) {
-            // Subjects come first.
+            // Subjects come before the scorers of their results.
             let by_subject = subject.and_then(|index| are_off.get(index).copied());
             are_off.push(is_off(scorer.spec.sampling_json.as_deref()) || by_subject == Some(true));
         }
@@ -241,7 +242,7 @@ impl Decider {
         Ok(Decider { first, scorers, indices, subjects, is_strict: false })
     }
 
-    /// The same; if `is_strict`, the error of a scorer that might have regressed is against a case.
+    /// The same; if `is_strict`, the error of a scorer that might have regressed counts against a case.
     fn strict(self, is_strict: bool) -> Decider {
         Decider { is_strict, ..self }
     }
@@ -251,10 +252,10 @@ impl Decider {
         self.scorers.iter().any(|scorer| scorer.can_fail(strict))
     }
 
-    /// The verdict of a case, and what decided against it.
+    /// The verdict of a case, and the rows that decided against it.
     ///
     /// # Errors
-    /// What in the database is not a valid assertion, or no score that its scorer can have given.
+    /// A stored assertion that is not valid, or a score that its scorer cannot have given.
     pub(super) fn case(
         &mut self,
         case: &CaseToDecide,
@@ -265,7 +266,7 @@ impl Decider {
         };
         let (mut against, mut missing) = (Vec::new(), self.scorers.len());
         for row in &case.rows {
-            // A row of no scorer of the run is for a verification to find.
+            // Verification reports a row that belongs to no scorer of the run.
             let Some(index) = self.indices.get(&row.scorer) else { continue };
             missing = missing.saturating_sub(1);
             against.extend(self.row(*index, case, row, &mut tally)?);
@@ -274,8 +275,8 @@ impl Decider {
         Ok((tally.verdict(), against))
     }
 
-    /// What the row of the scorer at this index decides, which the scorer and the `tally` of its case count; `None` if
-    /// that is not against the case.
+    /// What the row of the scorer at this index decides, counted in the scorer and in the `tally` of its case; `None`
+    /// if it does not count against the case.
     fn row(
         &mut self,
         index: usize,
@@ -319,8 +320,8 @@ impl Decider {
         Ok(Some(Decided { index, standing, score: row.score, assertions: decisive }))
     }
 
-    /// What spared the scorer at this index the case that it says nothing of; `None` if the case says `skip`, or if an
-    /// error left no result to score. Of a scorer of results, what spared its subject did, or a subject further up.
+    /// Why the scorer at this index did not have to score the case; `None` if the case has `skip`, or if an error left
+    /// no result to score. For a scorer of results, the cause is that of its subject, or of a subject further up.
     fn spared(&self, index: usize, case: &CaseToDecide, own: &RowToDecide) -> Option<Spared> {
         if case.skip.is_some() {
             return None;
@@ -360,7 +361,7 @@ impl Decider {
 }
 
 impl DecidedScorer {
-    /// Counts whether it decided about a case, or what spared it the case.
+    /// Counts that it decided about a case, or why it did not have to score it.
     fn count(&mut self, counted: Counted<'_>, spared: Option<Spared>) {
         match counted {
             Counted::Score(..) | Counted::Error => self.decided += 1,
@@ -372,7 +373,7 @@ impl DecidedScorer {
         }
     }
 
-    /// Counts how a row with this status stands.
+    /// Counts a row with this standing and status.
     fn note(&mut self, standing: Standing, status: Status) {
         match standing {
             Standing::Holds => self.held += u64::from(status == Status::Scored),
@@ -383,7 +384,7 @@ impl DecidedScorer {
     }
 }
 
-/// What a row says, as a verdict counts it.
+/// The content of a row in the form that a verdict counts.
 fn counted<'a>(row: &RowToDecide, assertions: &'a [Assertion]) -> Counted<'a> {
     match (row.status, row.score) {
         (Status::Scored, Some(score)) => Counted::Score(score, assertions),
@@ -400,7 +401,7 @@ fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, 
     })
 }
 
-/// Whether a scorer of this stored sampling never runs.
+/// Whether this stored sampling means that the scorer never runs.
 fn is_off(sampling_json: Option<&str>) -> bool {
     let sampling = sampling_json.and_then(|json| serde_json::from_str::<Sampling>(json).ok());
     sampling.is_some_and(Sampling::is_off)

@@ -1,5 +1,5 @@
-//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. Finds no keys: see
-//! `stated`. Ranks nothing.
+//! The facts in a stored case about an attempt at a challenge: who made it, and what was measured. `stated` finds the
+//! keys. It ranks nothing.
 
 use std::borrow::Cow;
 
@@ -19,10 +19,10 @@ use crate::{
     verdict::{CaseVerdict, Verdict},
 };
 
-/// A name that is not there, as a cell of a table writes it.
+/// An empty name, as a table cell writes it.
 const EMPTY: &str = "\"\"";
 
-/// Bytes of the JSON text that is read as a number or as `true`: more than any has.
+/// The maximum length of JSON text that is read as a number or as `true`: no such value is longer.
 const LONGEST_FIGURE: usize = 1024;
 
 /// An attempt at a challenge.
@@ -36,20 +36,21 @@ pub struct Entered {
     pub iteration: u32,
     /// The task's attempt.
     pub attempt: u32,
-    /// The app that the challenge is of, if it says so.
+    /// The app that the challenge belongs to, if it is stated.
     pub app: Option<String>,
-    /// The challenge, if it names one.
+    /// The challenge, if one is named.
     pub challenge: Option<String>,
-    /// The tenant that the entrant is of, if it says so.
+    /// The entrant's tenant, if it is stated.
     pub tenant: Option<String>,
     /// Who made the attempt.
     pub entrant: String,
-    /// Whether it succeeded: not if the task failed; else what it says, or else whether its verdict is `passed`. `None`
-    /// if what it says cannot be read, and if it says nothing and no scorer of the run can fail a case.
+    /// Whether it succeeded: no if the task failed; otherwise the stated value, or else whether its verdict is
+    /// `passed`. `None` if the stated value cannot be read, or if there is none and no scorer of the run can fail a
+    /// case.
     pub succeeded: Option<bool>,
     /// The outcome of the scorer, if there is one.
     pub status: Option<Status>,
-    /// Its score; `None` if the outcome is another one.
+    /// Its score; `None` if the outcome is not a score.
     pub score: Option<f64>,
     /// The judge's rating.
     pub rating: Option<f64>,
@@ -59,27 +60,27 @@ pub struct Entered {
     pub elapsed_ms: Option<f64>,
     /// When it was made, in milliseconds since 1970 UTC.
     pub created_at: Option<f64>,
-    /// The keys that its metadata has twice, or of which it has a value of another type than they have; beside the
-    /// metadata, only `succeeded` of another type. It is not ranked then: what it says is not known.
+    /// The keys that occur twice in its metadata, or have a value of the wrong type; outside the metadata, only
+    /// `succeeded` with the wrong type. The attempt is then not ranked, because its facts are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<&'static str>,
 }
 
-/// Why a case is no attempt that can be compared with others.
+/// Why a case is not an attempt that can be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotEntered {
-    /// It does not say whose it is.
+    /// It does not name the entrant.
     WithoutEntrant,
-    /// It does not say whether it succeeded, and not all scorers have scored it.
+    /// It does not state whether it succeeded, and not all scorers have scored it.
     Incomplete,
 }
 
 impl Entered {
-    /// The attempt that a case is, which is not scored yet. A verdict says whether it succeeded if a scorer of the run
-    /// can fail a case (`decides`).
+    /// The attempt in a case, without its score. The verdict decides whether it succeeded if a scorer of the run can
+    /// fail a case (`decides`).
     ///
     /// # Errors
-    /// Why it is not among those that are compared.
+    /// Why it is not compared with others.
     pub(super) fn of(
         case: &CaseToDecide,
         entry: &CaseEntry,
@@ -122,13 +123,13 @@ impl Entered {
         })
     }
 
-    /// Whether nothing says if it succeeded.
+    /// Whether it is unknown if it succeeded.
     pub(super) fn success_is_unknown(&self) -> bool {
         self.succeeded.is_none() && self.unreadable.is_empty()
     }
 }
 
-/// What a case says, and which of it cannot be read.
+/// The facts in a case, and which of them cannot be read.
 struct Reading<'a> {
     stated: Stated<'a>,
     /// The first spelling of each key.
@@ -148,7 +149,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A figure. What cannot be read beside the metadata may be there for another purpose: it is as if it were absent.
+    /// A figure. A value outside the metadata that cannot be read may be there for another purpose, so it counts as
+    /// absent.
     fn figure(&mut self, key: Spellings, read: fn(&RawValue) -> Option<f64>) -> Option<f64> {
         let Some(in_metadata) = self.stated.in_metadata(key).first().copied() else {
             return self.stated.values(key).into_iter().find_map(read);
@@ -160,8 +162,8 @@ impl<'a> Reading<'a> {
         figure
     }
 
-    /// Whether it says that it succeeded, if it says something; `Some(None)` if that cannot be read, wherever it is,
-    /// because the verdict must not stand in for it.
+    /// Whether it states that it succeeded, if it does; `Some(None)` if that cannot be read, wherever it is, because
+    /// the verdict must not replace it.
     fn succeeded(&mut self) -> Option<Option<bool>> {
         let succeeded = flag(self.stated.values(SUCCEEDED).first()?);
         if succeeded.is_none() {
@@ -180,10 +182,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A name: a string of 1 to 512 bytes, as the id of a case, or an integer.
+/// A name: a string of 1 to 512 bytes, like the id of a case, or an integer.
 fn name(raw: &RawValue) -> Option<String> {
     let raw = raw.get();
-    // Escapes make a string at most six times as long as it is.
+    // Escapes make a string at most six times as long.
     let is_short = raw.len() <= 6 * MAX_ID_BYTES + 2;
     let name = match raw.starts_with('"') {
         true if is_short => serde_json::from_str::<String>(raw).ok()?,
@@ -193,8 +195,8 @@ fn name(raw: &RawValue) -> Option<String> {
     (1..=MAX_ID_BYTES).contains(&name.len()).then_some(name)
 }
 
-/// What a value says: of a text, what is in it, for all cells of a CSV are texts. Nothing of one that is too long to be
-/// a figure.
+/// The text of a value: for a string, its content, because all cells of a CSV file are strings. Empty if it is too long
+/// to be a figure.
 fn words(raw: &RawValue) -> Cow<'_, str> {
     let raw = raw.get();
     let text = match raw.starts_with('"') {
@@ -210,14 +212,13 @@ fn number(raw: &RawValue) -> Option<f64> {
     serde_json::from_str::<f64>(&words(raw)).ok().filter(|number| number.is_finite())
 }
 
-/// A finite number that is not negative: nothing took less than no time, and a negative number says that it is not
-/// known.
+/// A finite number that is not negative: nothing takes less than no time, and a negative number means "not known".
 fn amount(raw: &RawValue) -> Option<f64> {
     number(raw).filter(|amount| *amount >= 0.0)
 }
 
 /// A time in milliseconds since 1970 UTC: such a number, a time of RFC 3339, or a date, whose day begins in UTC. A time
-/// that does not say how far its zone is from UTC is not known.
+/// without an offset from UTC is not known.
 fn time(raw: &RawValue) -> Option<f64> {
     let words = words(raw);
     let timestamp = || words.parse::<Timestamp>().ok();
@@ -239,7 +240,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// The counted total, or else the sum of input and output; one of them alone is no total.
+/// The counted total, or else the sum of input and output; one of them alone is not a total.
 fn total_tokens(usage: &Usage) -> Option<f64> {
     let sum = || Some(usage.input_tokens?.saturating_add(usage.output_tokens?));
     usage.total_tokens.or_else(sum).map(|tokens| tokens as f64)

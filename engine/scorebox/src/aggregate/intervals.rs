@@ -1,4 +1,4 @@
-//! The intervals of the means of a run's scorers: the attempts at a case are one unit. Holds a few numbers of each
+//! The intervals of the means of a run's scorers: the attempts at a case are one unit. It keeps a few numbers for each
 //! scorer.
 
 use super::{Aggregate, aggregate};
@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// The aggregates of a run's scorers, or of one of them, on all cases or those of one task, each with the interval of
-/// its mean: [`aggregate`] and [`add_intervals`] at once.
+/// its mean: [`aggregate`] and [`add_intervals`] in one call.
 ///
 /// # Errors
-/// As [`aggregate`].
+/// Like [`aggregate`].
 pub fn aggregate_with_intervals(
     store: &Store,
     run: &str,
@@ -30,8 +30,8 @@ pub fn aggregate_with_intervals(
     })
 }
 
-/// Gives these aggregates, of a run's cases or those of one task, the intervals of their means. A pass over the run, in
-/// the order of the cases' ids.
+/// Adds the intervals of the means to these aggregates, of a run's cases or those of one task. It reads the whole run
+/// once, in the order of the cases' ids.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -44,7 +44,7 @@ pub fn add_intervals(
     store.snapshot(|store| {
         let key = store.run(run)?.key;
         let scorers = store.scorers(key)?;
-        // The index among the aggregates, and the mean in the making.
+        // The index among the aggregates, and the mean so far.
         let mut means: Vec<_> = scorers
             .iter()
             .filter_map(|scorer| {

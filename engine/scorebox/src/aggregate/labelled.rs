@@ -1,5 +1,5 @@
-//! The cases of a run that have a score and a label, and what their labels are: numbers, words, positive or not.
-//! Computes no figure.
+//! Reads the cases of a run that have a score and a label, and the form of their labels: numbers, words, positive or
+//! not. It computes no figure.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::{
     case::Pointer, contract::Direction, digest::Digest, store::LabelledCase, verdict::Policy,
 };
 
-/// Where labels are, and what else is read of a case.
+/// Where labels are, and which other values of a case are read.
 pub(super) struct Pointers {
     /// `None` if the labels are another scorer's scores.
     pub(super) label: Option<Pointer>,
@@ -25,7 +25,7 @@ pub(super) struct Pointers {
 }
 
 impl Pointers {
-    /// The ones that the options name.
+    /// The pointers in the options.
     pub(super) fn of(options: &AgreementOptions<'_>) -> Result<Pointers, AgreementError> {
         let pointer = |text: &str| {
             let wrong = |reason| AgreementError::Pointer { pointer: text.to_owned(), reason };
@@ -48,23 +48,23 @@ impl Pointers {
 pub(super) struct Pair {
     pub(super) score: f64,
     pub(super) label: Value,
-    /// The category that the scorer names, if labels are words.
+    /// The category in the scorer's answer, if labels are words.
     pub(super) category: Option<usize>,
-    /// What its case's id is known by.
+    /// Identifies its case.
     pub(super) case: u64,
     pub(super) by: Option<Value>,
 }
 
-/// What was read.
+/// Everything that was read.
 #[derive(Default)]
 pub(super) struct Reading {
     pub(super) cases: u64,
     pub(super) without_score: u64,
     pub(super) without_label: u64,
     pub(super) unreadable: u64,
-    /// Cases with a score that have a label, but not where those of the others are.
+    /// Cases with a score that have a label, but not in the part with those of the others.
     pub(super) elsewhere: u64,
-    /// What the first label is that cannot be read.
+    /// The kind of the first label that cannot be read.
     pub(super) unreadable_is: Option<&'static str>,
     /// Which of [`LOOKUPS`] finds the labels.
     lookup: Option<usize>,
@@ -76,7 +76,7 @@ pub(super) struct Reading {
     pub(super) pairs: Vec<Pair>,
 }
 
-/// How many labels there are in each place where they may be.
+/// How many labels there are in each part of a case that may have them.
 #[derive(Default)]
 pub(super) struct Places {
     labels: [usize; LOOKUPS.len()],
@@ -94,8 +94,8 @@ impl Places {
         self.labels.iter().all(|labels| *labels <= MAX_PAIRS)
     }
 
-    /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. A stray label is in a
-    /// place that comes before that of all others as easily as in one that comes after it.
+    /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. Counting is necessary
+    /// because a stray label may be in a part that comes before that of all other labels.
     fn most(&self) -> Option<usize> {
         let most = self.labels.iter().max().filter(|most| **most > 0)?;
         self.labels.iter().position(|labels| labels == most)
@@ -103,7 +103,7 @@ impl Places {
 }
 
 impl Reading {
-    /// One that takes labels from the place with the most.
+    /// A reading that takes labels from the part with the most.
     pub(super) fn of(places: &Places) -> Reading {
         Reading { lookup: places.most(), ..Reading::default() }
     }
@@ -146,7 +146,7 @@ impl Reading {
         self.pairs.len() <= MAX_PAIRS
     }
 
-    /// The part of the cases that the labels are in, if they are not another scorer's scores.
+    /// The part of the cases that has the labels, if they are not another scorer's scores.
     pub(super) fn place(&self) -> Option<LabelPlace> {
         LOOKUPS.get(self.lookup?).map(|lookup| lookup.place)
     }
@@ -173,7 +173,7 @@ impl Reading {
         found
     }
 
-    /// What the case's error may depend on.
+    /// The property on which the case's error may depend.
     fn group(
         &mut self,
         case: &LabelledCase,
@@ -198,8 +198,8 @@ impl Reading {
         numbers.collect()
     }
 
-    /// Takes labels that read as numbers for these, and leaves out slips among them; but words are compared as words if
-    /// the scorer's categories are among them, or if one of them is to be positive.
+    /// Converts labels that read as numbers to numbers, and drops slips among them; but words stay words if the
+    /// scorer's categories or the requested positive labels are among them.
     pub(super) fn read_labels(&mut self, positive: Positive<'_>) {
         let names_category =
             |pair: &Pair| pair.category.is_some_and(|it| pair.label == Value::Word(it));
@@ -220,8 +220,8 @@ impl Reading {
         self.unreadable += (before - self.pairs.len()) as u64;
     }
 
-    /// Takes what cases are grouped by for numbers, if it reads as such. Slips among few different numbers are groups
-    /// like these.
+    /// Converts the property that cases are grouped by to numbers, if it reads as such. Slips among few different
+    /// numbers stay groups of their own.
     pub(super) fn read_groups(&mut self) {
         let values = || self.pairs.iter().filter_map(|pair| pair.by);
         let numbers: Vec<f64> = values().filter_map(|value| self.words.number(value)).collect();
@@ -235,8 +235,8 @@ impl Reading {
         }
     }
 
-    /// What makes labels positive; `None` if nothing says so. `own` are the scorer's scores, `other` those that the
-    /// labels are.
+    /// Why labels are positive; `None` if nothing defines it. `own` are the scorer's scores, `other` those that are the
+    /// labels.
     pub(super) fn positive_rule(
         &self,
         positive: Positive<'_>,
@@ -253,7 +253,7 @@ impl Reading {
                 if self.has_truths && (low, high) == (0.0, 1.0) {
                     return Some(PositiveRule::True);
                 }
-                // Numbers of people are taken to rise and fall with the scores.
+                // Numbers from people are assumed to rise and fall with the scores.
                 let lower_is_better = other.unwrap_or(own).direction() == Direction::LowerIsBetter;
                 let number = if lower_is_better { low } else { high };
                 Some(PositiveRule::BetterOfTwo { number, lower_is_better })
@@ -293,7 +293,7 @@ impl Reading {
         shown
     }
 
-    /// The categories that the scorer names, with the labels; `None` if it does not name one of each case.
+    /// The scorer's categories and the labels; `None` if some case has no category.
     fn words_of_both(&self) -> Option<Vec<(usize, usize)>> {
         let words = self.pairs.iter().map(|pair| match pair.label {
             Value::Word(label) => Some((label, pair.category?)),
@@ -302,7 +302,7 @@ impl Reading {
         words.collect()
     }
 
-    /// Some of the categories that the scorer names, if it names one of each case and none of them is a label.
+    /// Some of the scorer's categories, if each case has one and none of them is a label.
     pub(super) fn other_categories(&self) -> Option<Vec<String>> {
         const SHOWN: usize = 10;
         let pairs = self.words_of_both()?;
@@ -320,8 +320,8 @@ impl Reading {
         Some(shown)
     }
 
-    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case, and if
-    /// none of them is a label.
+    /// The scorer's categories, compared with the labels. `None` if some case has no category, or if none of them is a
+    /// label.
     pub(super) fn categories_of_words(&self) -> Option<Categorized> {
         let pairs = self.words_of_both()?;
         if self.other_categories().is_some() {
@@ -343,13 +343,13 @@ impl Reading {
     }
 }
 
-/// A number for a case's id: attempts at it have the same, other cases another one.
+/// A number that identifies a case's id: all attempts at the case have it.
 fn known_by(case_id: &str) -> u64 {
     let digest = Digest::of(case_id.as_bytes());
     digest.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The lower and the higher one of the labels, if there are two; 0 and 1 if all are one of these.
+/// The lower and the higher label, if there are only two; 0 and 1 if all labels are one of these.
 fn two_labels(numbers: &[(f64, f64)]) -> Option<(f64, f64)> {
     let first = numbers.first()?.1;
     let Some(other) = numbers.iter().map(|(_, label)| *label).find(|label| *label != first) else {

@@ -1,5 +1,5 @@
-//! What a label is: a number or a word at a place in what a case says about itself, or the score of another scorer; and
-//! which labels are positive. Compares none with a score.
+//! What a label is: a number or a word at a position in a case, or the score of another scorer; and which labels are
+//! positive. It compares no label with a score.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ use crate::{
 #[non_exhaustive]
 pub enum With<'a> {
     /// At this JSON Pointer in the metadata of the cases, among the keys that scorebox does not know, or in the ground
-    /// truth: for all cases in the one of these in which most have a label, the first of equals.
+    /// truth: for all cases in the part in which most have a label, the first of equals.
     Label(&'a str),
     /// The scores of another scorer of the run.
     Scorer(&'a str),
 }
 
-/// The part of a case that labels are in.
+/// The part of a case that has the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -37,13 +37,13 @@ pub enum LabelPlace {
     GroundTruth,
 }
 
-/// Which labels are positive: of a case that should pass.
+/// Which labels are positive, that is, of a case that should pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Positive<'a> {
     /// `true`, if labels are `true` and `false`. The better one, if all labels are one of two numbers: the higher, or
-    /// the lower if lower scores are better. For another scorer's scores, if it has a threshold, those that pass.
+    /// the lower if lower scores are better. For another scorer's scores, if it has a threshold, the passing ones.
     #[default]
     Better,
     /// These: words, or numbers as text.
@@ -70,7 +70,7 @@ pub enum PositiveRule {
     True,
     /// It is another scorer's score, and passes.
     Passing,
-    /// It is one of these, which were named.
+    /// It is one of these, which were requested.
     Named {
         /// The labels.
         labels: Vec<String>,
@@ -102,21 +102,21 @@ pub(super) struct Words {
     words: Vec<String>,
 }
 
-/// How many different words there can be; a label or a group that is one of more is free text.
+/// How many different words there can be; if there are more, a label or a group is free text.
 const MAX_WORDS: usize = 10_000;
-/// Bytes of a word.
+/// The maximum length of a word in bytes.
 const MAX_BYTES: usize = 256;
-/// Bytes of a list of labels.
+/// The maximum length of a list of labels in bytes.
 const MAX_LIST_BYTES: usize = 64 << 10;
 
-/// Words are slips among numbers if at most one of so many values is a word.
+/// Words are slips among numbers if at most one in this many values is a word.
 const ONE_SLIP_IN: usize = 4;
 
-/// What JSON has where there is nothing.
+/// JSON's value for nothing.
 const NULL: &str = "null";
 
 impl Words {
-    /// Whether values are numbers, or words that read as such: all except a few slips.
+    /// Whether values are numbers, or words that read as numbers: all except a few slips.
     pub(super) fn are_numbers(&self, values: impl Iterator<Item = Value>) -> bool {
         let (mut all, mut slips) = (0, 0);
         for value in values {
@@ -126,7 +126,7 @@ impl Words {
         slips < all && slips * ONE_SLIP_IN <= all
     }
 
-    /// The number that a value is or reads as: where everything is text, as in CSV, numbers are too.
+    /// The number that a value is or reads as: in formats like CSV, where everything is text, numbers are too.
     pub(super) fn number(&self, value: Value) -> Option<f64> {
         match value {
             Value::Number(number) => Some(number),
@@ -134,7 +134,7 @@ impl Words {
         }
     }
 
-    /// The index of a word; `None` if it is too long, or one too many.
+    /// The index of a word; `None` if it is too long, or if there are too many words.
     pub(super) fn index(&mut self, word: &str) -> Option<usize> {
         if let Some(index) = self.indices.get(word) {
             return Some(*index);
@@ -152,7 +152,7 @@ impl Words {
     }
 }
 
-/// The number that a text reads as, `true` and `false` being 1 and 0.
+/// The number that a text reads as; `true` and `false` are 1 and 0.
 pub(super) fn number_in(text: &str) -> Option<f64> {
     if let Some(truth) = truth_in(text) {
         return Some(f64::from(u8::from(truth)));
@@ -170,10 +170,10 @@ fn truth_in(text: &str) -> Option<bool> {
     if is("true") { Some(true) } else { is("false").then_some(false) }
 }
 
-/// What was found where a value should be.
+/// The result of looking for a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Found {
-    /// A number, `true` and `false` being 1 and 0, or a word.
+    /// A number (`true` and `false` are 1 and 0), or a word.
     Value(Value),
     /// Nothing, or `null`.
     Nothing,
@@ -186,7 +186,7 @@ pub(super) fn at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> F
     raw_at(pointer, case).map_or(Found::Nothing, |raw| read(raw, words))
 }
 
-/// The same; of a list, the value of each item.
+/// The same; for a list, the value of each item.
 pub(super) fn all_at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> Vec<Found> {
     let Some(raw) = raw_at(pointer, case) else { return Vec::new() };
     if !raw.starts_with('[') {
@@ -203,7 +203,7 @@ fn raw_at<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
     LOOKUPS.iter().find_map(|lookup| lookup.raw(pointer, case))
 }
 
-/// Where a pointer may lead, the first first.
+/// The lookups for a pointer, in their order of priority.
 pub(super) const LOOKUPS: [Lookup; 5] = [
     Lookup { place: LabelPlace::Metadata, below: None },
     Lookup { place: LabelPlace::UnknownKeys, below: None },
@@ -216,13 +216,13 @@ pub(super) const LOOKUPS: [Lookup; 5] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup {
     pub(super) place: LabelPlace,
-    /// The key that the pointer begins with, if it names the part of the case too: `/groundTruth/score`,
+    /// The key at the beginning of the pointer, if the pointer also names the part of the case: `/groundTruth/score`,
     /// `/metadata/label`.
     below: Option<Key>,
 }
 
 impl Lookup {
-    /// The JSON of what is there.
+    /// The JSON of the value.
     pub(super) fn raw<'c>(self, pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
         let json = match self.place {
             LabelPlace::Metadata => &case.metadata,
@@ -237,19 +237,19 @@ impl Lookup {
         found.map(str::trim)
     }
 
-    /// Whether there is anything, if only something that cannot be read.
+    /// Whether it finds a value, even one that cannot be read.
     pub(super) fn finds(self, pointer: &Pointer, case: &LabelledCase) -> bool {
         self.raw(pointer, case).is_some_and(|raw| raw != NULL)
     }
 
-    /// Whether there is a number or a word.
+    /// Whether it finds a number or a word.
     pub(super) fn finds_readable(self, pointer: &Pointer, case: &LabelledCase) -> bool {
         let read = |raw| read(raw, &mut Words::default());
         matches!(self.raw(pointer, case).map(read), Some(Found::Value(_)))
     }
 }
 
-/// What the JSON of a value is that cannot be read.
+/// The kind of a JSON value that cannot be read.
 pub(super) fn what_is(raw: &str) -> &'static str {
     match raw.bytes().next() {
         Some(b'[') => "a list",
@@ -266,7 +266,7 @@ pub(super) fn read(raw: &str, words: &mut Words) -> Found {
         NULL => Found::Nothing,
         "true" => Found::Value(Value::Number(1.0)),
         "false" => Found::Value(Value::Number(0.0)),
-        // Escapes make a word at most six times as long as it is.
+        // Escapes make a word at most six times as long.
         raw if raw.starts_with('"') && raw.len() <= 6 * MAX_BYTES + 2 => {
             let word = serde_json::from_str::<String>(raw).ok();
             word.and_then(|word| words.index(&word))
@@ -285,7 +285,7 @@ pub(super) fn score(row: Option<&LabelledRow>) -> Option<f64> {
     row.score.filter(|score| score.is_finite())
 }
 
-/// The names of what labels may be at, for a caller who asked for one that is not there.
+/// The names of keys that may have labels, for a caller who asked for one that does not exist.
 pub(super) fn keys_of(case: &LabelledCase) -> Vec<String> {
     const MOST: usize = 20;
     let keys = |json: &Option<Json>| {
@@ -331,7 +331,7 @@ impl PositiveRule {
 mod tests {
     use super::*;
 
-    /// Whether these texts are numbers, and which.
+    /// These texts as numbers, if they are numbers.
     fn read_as_numbers(texts: &[&str]) -> Option<Vec<Option<f64>>> {
         let mut words = Words::default();
         let values: Vec<Value> =

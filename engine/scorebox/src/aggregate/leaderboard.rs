@@ -1,4 +1,4 @@
-//! What is asked of a leaderboard and what it says: options, entrants, errors. Ranks nothing: see `ranking`.
+//! Leaderboards: options, entrants, errors. It ranks nothing: see `ranking`.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::{
     suggest::closest,
 };
 
-/// Entrants that are ranked: their names and figures are in memory, a kilobyte or two each.
+/// How many entrants can be ranked: their names and figures are in memory, a kilobyte or two each.
 pub(super) const MAX_ENTRANTS: usize = 50_000;
 
 /// What decides who is first.
@@ -28,7 +28,7 @@ pub enum Strategy {
     Weighted,
 }
 
-/// What of several attempts of an entrant is ranked.
+/// How several attempts of an entrant are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -36,7 +36,7 @@ pub enum OfAttempts {
     /// The best one.
     #[default]
     Best,
-    /// The mean of those that succeeded and state the figure.
+    /// The mean of the attempts that succeeded and have the figure.
     Mean,
 }
 
@@ -49,14 +49,14 @@ pub struct LeaderboardOptions<'a> {
     /// The scorer whose scores are shown; if none is named, the only one of the run, or the only one on the scale of
     /// points.
     pub scorer: Option<&'a str>,
-    /// What decides.
+    /// The figure that decides.
     pub strategy: Strategy,
-    /// What of several attempts counts.
+    /// How several attempts are combined.
     pub of_attempts: OfAttempts,
 }
 
 impl<'a> LeaderboardOptions<'a> {
-    /// What this strategy ranks: all challenges, the best of several attempts.
+    /// The options for this strategy: all challenges, the best of several attempts.
     pub fn new(strategy: Strategy) -> LeaderboardOptions<'a> {
         LeaderboardOptions {
             challenge: None,
@@ -98,23 +98,23 @@ impl<'a> LeaderboardOptions<'a> {
 pub struct Leaderboard {
     /// The scorer whose scores are shown, if there is one.
     pub scorer_id: Option<String>,
-    /// By app and challenge, then by rank; those without a rank come last.
+    /// By app and challenge, then by rank; entrants without a rank come last.
     pub entrants: Vec<Entrant>,
-    /// Attempts that do not say whose they are.
+    /// Attempts that do not name their entrant.
     pub without_entrant: u64,
-    /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in
-    /// a run that was interrupted.
+    /// Attempts that are left out because it is not known whether they succeeded: not all scorers have scored them, as
+    /// in a run that was interrupted.
     pub incomplete: u64,
-    /// Attempts that the scorer whose scores are shown has not scored yet, among those that are listed.
+    /// Listed attempts that the scorer whose scores are shown has not scored yet.
     pub unscored: u64,
-    /// Attempts that are not ranked because whether they succeeded is not known: they do not say it, and no scorer of
-    /// the run can fail a case.
+    /// Attempts that are not ranked because it is not known whether they succeeded: they do not state it, and no scorer
+    /// of the run can fail a case.
     pub success_unknown: u64,
-    /// Attempts that are not ranked because what they say cannot be read.
+    /// Attempts that are not ranked because their facts cannot be read.
     pub unreadable: u64,
-    /// The keys that say it, in the order of their names.
+    /// The keys of these facts, in the order of their names.
     pub unreadable_keys: Vec<&'static str>,
-    /// Some challenges of the run, whichever was asked for.
+    /// Some challenges of the run, whichever one was requested.
     pub challenges: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ pub struct Leaderboard {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Entrant {
-    /// The app that the challenge is of, if attempts say so.
+    /// The app that the challenge belongs to, if attempts state it.
     pub app: Option<String>,
     /// The challenge, if attempts name one.
     pub challenge: Option<String>,
@@ -131,12 +131,12 @@ pub struct Entrant {
     pub rank: Option<u64>,
     /// Whether others have the same rank.
     pub tied: bool,
-    /// The tenant of the entrant, if attempts say so.
+    /// The tenant of the entrant, if attempts state it.
     pub tenant: Option<String>,
-    /// Who it is.
+    /// The entrant's name.
     pub entrant: String,
-    /// The score of the best attempt, or the mean of the attempts that succeeded; so are the next three. `None` if
-    /// there is none.
+    /// The score of the best attempt, or the mean over the attempts that succeeded, like the next three figures. `None`
+    /// if there is no score.
     pub score: Option<f64>,
     /// The rating.
     pub rating: Option<f64>,
@@ -148,17 +148,17 @@ pub struct Entrant {
     pub created_at: Option<f64>,
     /// All attempts.
     pub attempts: u64,
-    /// Those that succeeded.
+    /// Attempts that succeeded.
     pub succeeded: u64,
-    /// Those that are not ranked because they do not say whether they succeeded, and no scorer of the run can fail a
-    /// case.
+    /// Attempts that are not ranked because they do not state whether they succeeded, and no scorer of the run can fail
+    /// a case.
     pub success_unknown: u64,
-    /// Those that are not ranked because what they say about themselves cannot be read: a key is there twice, or a
-    /// value has another type than its key has.
+    /// Attempts that are not ranked because their facts cannot be read: a key occurs twice, or a value has the wrong
+    /// type.
     pub unreadable: u64,
-    /// Those that the scorer has not scored yet, as in a run that was interrupted.
+    /// Attempts that the scorer has not scored yet, as in a run that was interrupted.
     pub unscored: u64,
-    /// Those whose score is an error.
+    /// Attempts whose score is an error.
     pub failed_scores: u64,
     /// The best attempt; `None` for a mean, or if no attempt succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,14 +178,14 @@ pub struct BestAttempt {
     pub attempt: u32,
 }
 
-/// Why there is no leaderboard.
+/// Why a leaderboard cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaderboardError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Scores decide, and it is not clear whose.
+    /// Scores decide, but several scorers could be meant.
     #[error("several scorers have scores that could decide")]
     WhichScorer {
         /// The scorers of the run.
@@ -194,15 +194,15 @@ pub enum LeaderboardError {
     /// The run has no such scorer.
     #[error("the run has no scorer `{scorer_id}`")]
     NoSuchScorer {
-        /// What was asked for.
+        /// The requested scorer.
         scorer_id: String,
         /// The scorers of the run.
         scorer_ids: Vec<String>,
     },
-    /// Times of day have no mean that says something.
+    /// A mean of points in time is meaningless.
     #[error("the mean of several attempts has no time at which it was first")]
     NoMean,
-    /// So many entrants are not held in memory.
+    /// There are more entrants than fit in memory.
     #[error("the run has more than {MAX_ENTRANTS} entrants")]
     TooManyEntrants,
 }

@@ -1,25 +1,25 @@
-//! What many stored scores say together: what `stats` and `verdict` compute, over what `store` streams. Memory stays
-//! flat.
+//! Figures over many stored scores: what `stats` and `verdict` compute, over what `store` streams. Memory use stays
+//! constant.
 //!
-//! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: what is asked and said, and how it is
-//!   computed.
-//! - `consumed`: what a case's task took.
-//! - `leaderboard`, `ranking`: who did best at a challenge: what is asked and said, and how it is computed.
-//! - `entry`: what a case says about an attempt at a challenge; `stated`: where it says it.
+//! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: options and results, and the computation.
+//! - `consumed`: what a case's task consumed.
+//! - `leaderboard`, `ranking`: who did best at a challenge: options and results, and the computation.
+//! - `entry`: the facts in a case about an attempt at a challenge; `stated`: where they are.
 //! - `repeats`: the attempts at each case taken together.
 //! - `side_by_side`: the cases that two runs have.
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
 //! - `pairs`: the scores of both in pairs; `attempts_compared`: parts of the attempts at a case in both.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
 //! - `labelled`: the cases that have a score and a label.
-//! - `binary`: what passes against what is positive; `categorized`: scores and labels in categories.
+//! - `binary`: which scores pass, compared with which labels are positive; `categorized`: scores and labels in
+//!   categories.
 //! - `bootstrap_intervals`: the intervals of figures of agreement.
-//! - `labels`: what a label is, and which ones are positive.
+//! - `labels`: what a label is, and which labels are positive.
 //! - `raters`: how well several people's labels agree with each other.
 //! - `bias`: whether the error of scores depends on something else.
 //! - `intervals`: the intervals of the means.
 //! - `trend`: means over the runs of a database.
-//! - `pooling`: whether it is one scorer whose scores of several runs are taken together.
+//! - `pooling`: whether the scores of several runs that are taken together are of one scorer.
 //! - here: the figures of each scorer.
 
 mod agreeing;
@@ -85,34 +85,34 @@ pub use verdicts::{
     Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, ShownCase, VerdictOptions,
 };
 
-/// Buckets of a distribution.
+/// The number of buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// One scorer's scores taken together. The names of the figures are Smithers'.
+/// The figures over one scorer's scores. They have Smithers' names.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Aggregate {
     /// The scorer's name in the suite.
     pub scorer_id: String,
-    /// Its name for people; of the newest run, if runs differ.
+    /// Its name for people; from the newest run, if runs differ.
     pub scorer_name: String,
-    /// What it has in one of several runs that are taken together and not in another: the figures then are of scores of
-    /// several scorers.
+    /// How the scorer differs between runs that are taken together: if it does, the figures are over scores of several
+    /// scorers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorer_changes: Vec<ScorerChange>,
-    /// Scores; the figures below are over these.
+    /// The number of scores; the figures below are over these.
     pub count: u64,
     /// `None` if there are no scores.
     pub mean: Option<f64>,
-    /// The interval of the mean, if it was asked for: see [`add_intervals`].
+    /// The interval of the mean, if it was requested: see [`add_intervals`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The lowest score.
     pub min: Option<f64>,
     /// The highest score.
     pub max: Option<f64>,
-    /// The one in the middle, or the mean of the two in the middle.
+    /// The median: the score in the middle, or the mean of the two in the middle.
     pub p50: Option<f64>,
     /// Standard deviation of the population.
     pub stddev: Option<f64>,
@@ -120,7 +120,7 @@ pub struct Aggregate {
     pub not_applicable: u64,
     /// Cases that the scorer skips.
     pub skipped: u64,
-    /// Cases without a score because something went wrong.
+    /// Cases without a score because of an error.
     pub errors: u64,
     /// Rows among all of these that were copied from an earlier run.
     pub reused: u64,
@@ -133,10 +133,10 @@ pub struct Aggregate {
     pub distribution: Vec<u64>,
 }
 
-/// The aggregates of what `filter` names, in the suite's order.
+/// The aggregates of the rows that `filter` selects, in the suite's order.
 ///
 /// # Errors
-/// If the run is not there, or the database cannot be read.
+/// If the run does not exist, or the database cannot be read.
 pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, StoreError> {
     store.snapshot(|store| {
         let (counts, mut scores) = SortedScores::counted(store, filter)?;
@@ -152,7 +152,7 @@ pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, 
     })
 }
 
-/// The figures of one scorer; `each` hands over its scores in ascending order, as often as it is asked.
+/// The figures of one scorer; `each` passes on its scores in ascending order, every time it is called.
 fn aggregate_scorer(
     counts: &ScorerCounts,
     mut each: impl FnMut(&mut dyn FnMut(f64)) -> Result<(), StoreError>,

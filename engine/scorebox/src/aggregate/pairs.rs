@@ -1,4 +1,4 @@
-//! The scores of two runs in pairs, and what they say together: for one scorer, or for the verdicts. Reads no database.
+//! The scores of two runs in pairs, and their figures: for one scorer, or for the verdicts. It reads no database.
 
 use super::comparison::{Change, ComparedScores, Finding};
 use crate::{
@@ -73,7 +73,7 @@ impl Pairs {
         }
         let difference = difference(a, b);
         if difference != 0.0 {
-            // Cases come in the order of their ids; of equal changes the first stays first.
+            // Cases come in the order of their ids; among equal changes, the first stays first.
             let larger = |it: &Change| it.difference.abs() >= difference.abs();
             let index = self.changes.partition_point(larger);
             if index < most_changes {
@@ -84,7 +84,7 @@ impl Pairs {
         }
     }
 
-    /// Which scores are the best one, if all are the best or the worst.
+    /// Which scores are the best score, if all are the best or the worst.
     fn best_scores(&self) -> Option<Passes> {
         let ones = self.differences.ones().filter(|_| self.scale == Scale::Unit)?;
         Some(match self.direction {
@@ -98,7 +98,7 @@ impl Pairs {
         })
     }
 
-    /// How the next pair of scores changes what is good: more is better, and 0 is no change or no pair.
+    /// How much better the next pair of scores is: more is better, and 0 is no change or no pair.
     pub(super) fn improvement(&self, scores: [Option<f64>; 2]) -> f64 {
         match (scores, self.direction) {
             ([Some(a), Some(b)], Direction::HigherIsBetter) => difference(a, b),

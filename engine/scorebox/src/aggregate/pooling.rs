@@ -1,13 +1,12 @@
-//! Whether scores of several runs that are taken together are of one scorer: what a scorer has in one of the runs and
-//! not in another. Reads no score.
+//! Whether scores of several runs that are taken together are of one scorer: how a scorer differs between the runs. It
+//! reads no score.
 
 use std::collections::HashMap;
 
 use super::ScorerChange;
 use crate::store::{ScorerCounts, ScorerKey, ScorerSpec, Store, StoreError};
 
-/// For each of `counts`, which are of all scorers or of the one with `scorer_id`, what it has in one run and not in
-/// another.
+/// For each of `counts`, which are of all scorers or of the one with `scorer_id`, how its scorer differs between runs.
 pub(super) fn changes(
     store: &Store,
     scorer_id: Option<&str>,

@@ -1,5 +1,5 @@
-//! Who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and the best
-//! of each entrant, or their mean, is ranked. Holds a line for each entrant, and no attempts.
+//! Computes who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and
+//! the best attempt of each entrant, or their mean, is ranked. It keeps a line for each entrant, and no attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ use crate::{
     verdict::CaseVerdict,
 };
 
-/// Challenges that are named if the one that was asked for is not there.
+/// How many challenges are named if the requested one does not exist.
 const CHALLENGES_NAMED: usize = 20;
 
 /// Ranks the entrants of a run.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`], or the database cannot be read; a scorer that the run does not have, or none where
-/// several could decide; the mean of [`Strategy::First`]; more than 50,000 entrants.
+/// [`StoreError::NoSuchRun`], or the database cannot be read; a scorer that the run does not have, or none requested if
+/// several could decide; the mean with [`Strategy::First`]; more than 50,000 entrants.
 pub fn leaderboard(
     store: &Store,
     run: &str,
@@ -63,7 +63,7 @@ pub fn leaderboard(
         if options.of_attempts == OfAttempts::Mean {
             level(&mut board.iter_mut().map(|(merit, _)| merit).collect::<Vec<_>>());
         }
-        // Entrants come by name, and so do those that are equal.
+        // Entrants come by name, so equal ones stay ordered by name.
         board.sort_by(|(one, _), (other, _)| best.compare(*one, *other));
         let merits: Vec<Merit> = board.iter().map(|(merit, _)| *merit).collect();
         let board = board.into_iter().zip(ranks(best, &merits));
@@ -76,11 +76,11 @@ pub fn leaderboard(
     Ok(Leaderboard { entrants, ..seen.leaderboard() })
 }
 
-/// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among
-/// them, with a score of `None`. The leaderboard that comes back has no entrants.
+/// Calls `take` with the attempts at challenges, in the order of the cases, until it returns false. Failed ones are
+/// included, with a score of `None`. The returned leaderboard has no entrants.
 ///
 /// # Errors
-/// As [`leaderboard`], except for means and the number of entrants.
+/// Like [`leaderboard`], except for means and the number of entrants.
 pub fn entered(
     store: &Store,
     run: &str,
@@ -91,7 +91,7 @@ pub fn entered(
     Ok(seen.leaderboard())
 }
 
-/// What else was seen while attempts were read.
+/// Other facts that the leaderboard needs, from reading the attempts.
 #[derive(Default)]
 struct Seen {
     scorer_id: Option<String>,
@@ -120,7 +120,7 @@ impl Seen {
         }
     }
 
-    /// The attempt that a case is, without its score; `None` if it is not one of those that are compared.
+    /// The attempt in a case, without its score; `None` if it is not one of those that are compared.
     fn attempt(
         &mut self,
         entered: Result<Entered, NotEntered>,
@@ -152,7 +152,7 @@ impl Seen {
     }
 }
 
-/// Hands over the attempts, with the direction of the scorer whose scores are shown, if there is one.
+/// Calls `take` with the attempts, with the direction of the scorer whose scores are shown, if there is one.
 fn each(
     store: &Store,
     run: &str,
@@ -172,7 +172,7 @@ fn each(
         let mut seen = Seen { scorer_id, ..Seen::default() };
         let mut failure = None;
         store.for_each_case(run, None, |case| {
-            // What is not to be judged is not an attempt.
+            // A case that must not be judged is not an attempt.
             if case.skip.is_some() {
                 return true;
             }
@@ -203,7 +203,7 @@ fn each(
     })
 }
 
-/// A case's verdict, and what the case says about the attempt that it is.
+/// A case's verdict, and the attempt in it.
 fn decided(
     decider: &mut Decider,
     store: &Store,
@@ -244,7 +244,7 @@ fn scorer(
     }
 }
 
-/// The error with the scorers that have scores to decide by, if any has.
+/// The error, with only the scorers that have scores, if any has.
 fn with_scores(error: LeaderboardError, store: &Store, of_run: &ScoreFilter) -> LeaderboardError {
     let LeaderboardError::WhichScorer { scorer_ids } = error else { return error };
     let counts = match store.counts(of_run) {
@@ -269,10 +269,10 @@ fn best_value(strategy: Strategy, direction: Direction) -> Best {
     }
 }
 
-/// What names a challenge.
+/// Identifies a challenge.
 type AppAndChallenge = (Option<String>, Option<String>);
 
-/// What names an entrant at a challenge. The same name in two tenants is two entrants.
+/// Identifies an entrant at a challenge. The same name in two tenants means two entrants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Who {
     app: Option<String>,
@@ -301,7 +301,7 @@ struct Standing {
     best: Option<(Merit, Entered)>,
     /// When the first attempt that succeeded was made.
     earliest: Option<f64>,
-    /// When the first of those that state the figure that decides was made.
+    /// When the first of the successful attempts with the deciding figure was made.
     earliest_with_figure: Option<f64>,
     score: Mean,
     rating: Mean,
@@ -351,7 +351,7 @@ impl Standing {
         }
     }
 
-    /// The entrant without a rank, and what it is ranked by.
+    /// The entrant without a rank, and the figure that ranks it.
     fn entrant(self, who: Who, options: LeaderboardOptions<'_>) -> (Merit, Entrant) {
         let mut entrant = Entrant {
             app: who.app,

@@ -1,5 +1,5 @@
-//! How well people agree with each other: the labels that several of them gave to the same cases. What a scorer can be
-//! expected to reach shows beside it; knows no scorer.
+//! How well people agree with each other: the labels that several of them gave to the same cases. This shows how much
+//! agreement can be expected of a scorer; no scorer is involved here.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::labels::{Found, Value, Words, all_at};
 use crate::{case::Pointer, stats::agreement, store::LabelledCase};
 
-/// Labels of one case that are read.
+/// How many labels of one case are read.
 const MAX_RATINGS: usize = 100;
-/// Distinct labels; further ones are left out.
+/// How many different labels count; further ones are left out.
 const MAX_CATEGORIES: usize = 1000;
 
-/// How well several raters agree. A label counts as a category: it is the same or it is not. Numbers as text are
-/// numbers, and a word among them is a category as others are.
+/// How well several raters agree. Labels are categories: they are equal or not. Numbers as text are numbers, and a word
+/// among them is a category like the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -23,18 +23,18 @@ pub struct RaterAgreement {
     pub at: Vec<String>,
     /// Cases with two labels or more; with or without a score.
     pub cases: u64,
-    /// Cases with one label or none that can be read, which say nothing of agreement.
+    /// Cases with at most one readable label, which say nothing about agreement.
     pub without: u64,
-    /// The number of labels that most of the cases with two or more have.
+    /// The most common number of labels among the cases with two or more.
     pub raters: u64,
-    /// Cases with so many labels, which Fleiss' kappa is over.
+    /// Cases with this number of labels, over which Fleiss' kappa is computed.
     pub rated_by_all: u64,
-    /// The part of a case's pairs of raters who say the same, 0 to 1: its mean over cases, of which each counts once,
-    /// however many labels it has.
+    /// The part of a case's pairs of raters who agree, 0 to 1: its mean over cases, each of which counts once, however
+    /// many labels it has.
     pub same: Option<f64>,
-    /// Fleiss' kappa; `None` if all labels are one.
+    /// Fleiss' kappa; `None` if all labels are equal.
     pub fleiss_kappa: Option<f64>,
-    /// Krippendorff's alpha for categories, over all cases with two labels or more; `None` if all labels are one.
+    /// Krippendorff's alpha for categories, over all cases with two labels or more; `None` if all labels are equal.
     pub alpha: Option<f64>,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Rating<'p> {
     words: Words,
     categories: HashMap<Category, usize>,
     raters: agreement::Raters,
-    /// Cases that were read.
+    /// How many cases were read.
     read: u64,
 }
 
-/// What labels that are the same have in common.
+/// Identifies equal labels.
 #[derive(PartialEq, Eq, Hash)]
 enum Category {
     /// The bits of the number that they are, or read as.
@@ -64,7 +64,7 @@ impl<'p> Rating<'p> {
         Rating { at, words: Words::default(), categories: HashMap::new(), raters, read: 0 }
     }
 
-    /// Adds what is readable of a case.
+    /// Adds the readable labels of a case.
     pub(super) fn add(&mut self, case: &LabelledCase) {
         let mut ratings = Vec::new();
         for pointer in self.at {
@@ -84,7 +84,7 @@ impl<'p> Rating<'p> {
 
     fn category(&mut self, value: Value) -> Option<usize> {
         let category = match (value, self.words.number(value)) {
-            // -0 is 0.
+            // -0 equals 0.
             (_, Some(number)) | (Value::Number(number), None) => {
                 Category::Number((number + 0.0).to_bits())
             }
@@ -97,7 +97,7 @@ impl<'p> Rating<'p> {
         Some(*self.categories.entry(category).or_insert(next))
     }
 
-    /// What all cases say; `None` if none has two labels.
+    /// The agreement over all cases; `None` if none has two labels.
     pub(super) fn agreement(&self, at: &[String]) -> Option<RaterAgreement> {
         let (raters, rated_by_all) = self.raters.usual()?;
         Some(RaterAgreement {

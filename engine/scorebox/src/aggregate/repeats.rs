@@ -1,5 +1,5 @@
 //! The attempts at each case of a run taken together: by the verdicts of the attempts, and by the scores of each
-//! scorer. Holds the scores of one case at a time.
+//! scorer. It keeps the scores of one case at a time.
 
 use serde::Serialize;
 
@@ -16,8 +16,7 @@ use crate::{
     verdict::{Policy, PolicyError, PolicyOverrides, Verdict},
 };
 
-/// Attempts at one case whose scores are reduced. They are in memory together, so there is a bound; 8 bytes for each
-/// score.
+/// How many attempts at one case can be reduced. Their scores are in memory together, 8 bytes each.
 const MAX_ATTEMPTS: u64 = 100_000;
 
 /// Which attempts are taken together, and how.
@@ -28,9 +27,9 @@ pub struct RepeatOptions<'a> {
     pub node: Option<&'a str>,
     /// Whether a soft regression fails an attempt too.
     pub strict: bool,
-    /// The numbers of attempts that pass@k and the others are computed for.
+    /// The values of k for pass@k and similar figures.
     pub ks: &'a [u64],
-    /// Whose scores are taken together too.
+    /// Which scorers' scores are taken together too.
     pub scorers: OfScorers<'a>,
 }
 
@@ -64,25 +63,25 @@ impl<'a> RepeatOptions<'a> {
     }
 }
 
-/// Whose scores are taken together.
+/// Which scorers' scores are taken together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum OfScorers<'a> {
-    /// No scorer's: only verdicts are.
+    /// None, only verdicts.
     #[default]
     None,
-    /// Each scorer's.
+    /// Those of each scorer.
     Each,
-    /// This one's.
+    /// Those of this scorer.
     One {
         /// The suite's key for it.
         scorer_id: &'a str,
-        /// The worst score that passes, in place of the scorer's own threshold.
+        /// The worst score that passes, instead of the scorer's own threshold.
         threshold: Option<f64>,
     },
 }
 
-/// What the attempts at all cases of a run say together.
+/// The figures over the attempts at all cases of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -91,19 +90,19 @@ pub struct Repeats {
     pub cases: u64,
     /// All attempts.
     pub attempts: u64,
-    /// The attempts at the case that was tried most often.
+    /// The number of attempts at the case with the most attempts.
     pub most_attempts: u64,
-    /// The mean latency of the attempts that count and state one, in milliseconds.
+    /// The mean latency of the attempts that count and have one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
     /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no
-    /// row for it yet. `None` if no scorer can fail an attempt: all of them pass.
+    /// row for it yet. `None` if no scorer can fail an attempt, so that all pass.
     pub verdict: Option<Tries>,
-    /// By the scores of each scorer that was asked for, in the suite's order.
+    /// By the scores of each requested scorer, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorers: Vec<RepeatedScorer>,
 }
 
-/// What the attempts at one case say together.
+/// The figures over the attempts at one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -112,24 +111,24 @@ pub struct RepeatedCase {
     pub case_id: String,
     /// All attempts.
     pub attempts: u64,
-    /// The mean latency of the attempts that count and state one, in milliseconds.
+    /// The mean latency of the attempts that count and have one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
-    /// By verdict, as in [`Repeats`].
+    /// By verdict, like in [`Repeats`].
     pub verdict: Option<Tries>,
-    /// By the scores of each scorer that was asked for, in the suite's order.
+    /// By the scores of each requested scorer, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorers: Vec<RepeatedScorer>,
 }
 
-/// What the scores of one scorer say together. Only scored attempts count.
+/// The figures over the scores of one scorer. Only scored attempts count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RepeatedScorer {
     /// The suite's key for it.
     pub scorer_id: String,
-    /// The worst score that passes: the one that was asked for, the scorer's, or the best one of the scale from 0 to 1.
-    /// `None` for points without a threshold.
+    /// The worst score that passes: the requested one, the scorer's, or the best one of the scale from 0 to 1. `None`
+    /// for points without a threshold.
     pub threshold: Option<f64>,
     /// By whether a score passes; `None` without a threshold.
     pub tries: Option<Tries>,
@@ -152,7 +151,7 @@ pub enum RepeatsError {
         /// What is wrong.
         error: PolicyError,
     },
-    /// The scores of so many attempts are not held in memory.
+    /// There are more scores of attempts than fit in memory.
     #[error(
         "case `{case_id}` has more than {MAX_ATTEMPTS} attempts, too many to reduce their scores"
     )]
@@ -171,8 +170,8 @@ impl Advised for RepeatsError {
     }
 }
 
-/// Takes the attempts at each case of a run together, and hands over the cases, ordered by id, until `take` answers
-/// false; answers with all that was taken so far.
+/// Takes the attempts at each case of a run together, and calls `take` with the cases, ordered by id, until it returns
+/// false; returns the figures over all cases so far.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`], or the database cannot be read; a threshold that is off the scorer's scale; more than
@@ -218,7 +217,7 @@ pub fn repeats(
     })
 }
 
-/// What the verdicts of the attempts say together, for the usual numbers of attempts; `None` if no case of the run, or
+/// The figures over the verdicts of the attempts, for the usual numbers of attempts; `None` if no case of the run, or
 /// of the task, was tried more than once.
 ///
 /// # Errors
@@ -252,14 +251,14 @@ pub fn repeated_verdicts(
     })
 }
 
-/// The attempts at one case, and what those at the cases before said.
+/// The attempts at one case, and the figures over the cases before it.
 struct Repeating<'a> {
     options: RepeatOptions<'a>,
     decider: Decider,
-    /// Whether verdicts are known to say anything.
+    /// Whether verdicts are known to be meaningful.
     decides: bool,
     scorers: Vec<Scorer>,
-    /// The case whose attempts are coming.
+    /// The case whose attempts are being read.
     case: Option<OneCase>,
     cases: u64,
     attempts: u64,
@@ -276,12 +275,12 @@ struct OneCase {
     verdict: Attempts,
 }
 
-/// A scorer, its scores of the attempts at one case, and what those of the cases before said.
+/// A scorer, its scores of the attempts at one case, and the figures over the cases before it.
 struct Scorer {
     /// Its index among the scorers of the run.
     scorer_index: usize,
     scorer_id: String,
-    /// What decides whether a score passes; `None` if nothing does.
+    /// Decides whether a score passes; `None` if nothing does.
     policy: Option<Policy>,
     scores: Vec<f64>,
     tries: TriesOfCases,
@@ -304,7 +303,7 @@ impl<'a> Repeating<'a> {
         }
     }
 
-    /// Whether the scores of one more attempt at the case can be held.
+    /// Whether the scores of one more attempt at the case fit in memory.
     fn has_room(&self) -> bool {
         let is_full = |case: &OneCase| case.attempts >= MAX_ATTEMPTS && !self.scorers.is_empty();
         !self.case.as_ref().is_some_and(is_full)
@@ -314,7 +313,7 @@ impl<'a> Repeating<'a> {
         self.case.as_ref().is_some_and(|case| case.case_id == attempt.case_id)
     }
 
-    /// Takes the next attempt at the case.
+    /// Adds the next attempt at the case.
     fn add(&mut self, attempt: &CaseToDecide, store: &Store) -> Result<(), StoreError> {
         let case = self.case.get_or_insert_with(|| OneCase {
             case_id: attempt.case_id.clone(),
@@ -345,7 +344,7 @@ impl<'a> Repeating<'a> {
         Ok(())
     }
 
-    /// What the attempts at the case that is now complete say together; `None` if there is no case.
+    /// The figures over the attempts at the case that is now complete; `None` if there is no case.
     fn finished(&mut self) -> Option<RepeatedCase> {
         let case = self.case.take()?;
         self.cases += 1;
@@ -382,7 +381,7 @@ impl<'a> Repeating<'a> {
 }
 
 impl Scorer {
-    /// What its scores of the case say, which then are forgotten.
+    /// The figures over its scores of the case, which it then forgets.
     fn finished(&mut self, ks: &[u64]) -> RepeatedScorer {
         let reduced = Reduced::of(&self.scores);
         self.reduced.add(&reduced);
@@ -403,7 +402,7 @@ impl Scorer {
     }
 }
 
-/// The scorers whose scores are asked for.
+/// The scorers whose scores were requested.
 fn scorers(decider: &Decider, options: RepeatOptions<'_>) -> Result<Vec<Scorer>, RepeatsError> {
     let mut scorers = Vec::new();
     for (scorer_index, decided) in decider.scorers.iter().enumerate() {
@@ -435,8 +434,8 @@ fn of_one(attempts: Attempts, ks: &[u64]) -> Tries {
     tries.get()
 }
 
-/// The policy with the threshold that decides whether a score passes: the one that is asked for, its own, or that of a
-/// gate, which is the best score; `None` if there is no best score.
+/// The policy with the threshold that decides whether a score passes: the requested one, its own, or that of a gate,
+/// which is the best score; `None` if there is no best score.
 fn passing(policy: Policy, threshold: Option<f64>) -> Result<Option<Policy>, PolicyError> {
     if threshold.is_some() {
         let asked = PolicyOverrides { threshold, ..PolicyOverrides::default() };

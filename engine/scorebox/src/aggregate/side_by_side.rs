@@ -1,5 +1,5 @@
-//! Two runs read side by side: which cases both have, and what the scorers of each say about them. Holds a page of each
-//! run. Compares nothing.
+//! Reads two runs side by side: which cases both have, and the answers of the scorers of each. It keeps a page of each
+//! run, and compares nothing.
 
 use std::{cmp::Ordering, collections::VecDeque};
 
@@ -12,10 +12,10 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Attempts at one case. Their scores are in memory together, so there is a bound.
+/// How many attempts at one case can be read. Their scores are in memory together.
 const MAX_ATTEMPTS: u64 = 100_000;
 
-/// Why a run cannot be read beside another.
+/// Why two runs cannot be read side by side.
 #[derive(Debug)]
 pub(super) enum ReadError {
     Store(StoreError),
@@ -28,14 +28,14 @@ impl From<StoreError> for ReadError {
     }
 }
 
-/// How the attempts at a case become one.
+/// How the attempts at a case are reduced to one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AsOne {
     pub(super) reducer: Reducer,
     pub(super) strict: bool,
 }
 
-/// A case, with all its attempts as one.
+/// A case, with all its attempts reduced to one.
 #[derive(Debug)]
 pub(super) struct OneCase {
     /// The first attempt's key.
@@ -44,11 +44,11 @@ pub(super) struct OneCase {
     pub(super) attempts: u64,
     /// For each scorer, its reduced score.
     pub(super) scores: Vec<Option<f64>>,
-    /// For each scorer, of how many of the attempts it has a score.
+    /// For each scorer, the number of attempts with a score.
     pub(super) scored: Vec<u64>,
-    /// For each scorer, how many of the attempts its sampling left out.
+    /// For each scorer, the number of attempts that its sampling left out.
     pub(super) left_out: Vec<u64>,
-    /// For each scorer, at how many of the attempts it failed.
+    /// For each scorer, the number of attempts at which it failed.
     pub(super) errors: Vec<u64>,
     /// For each scorer, how many of the attempts it did not apply to or skipped, those that sampling left out not
     /// counted.
@@ -65,7 +65,7 @@ pub(super) struct OneCase {
     pub(super) passed: Option<f64>,
 }
 
-/// A case that one of the runs has, or both.
+/// A case that one or both of the runs have.
 #[derive(Debug)]
 pub(super) enum Beside {
     OnlyFirst(OneCase),
@@ -73,7 +73,7 @@ pub(super) enum Beside {
     Both(Box<(OneCase, OneCase)>),
 }
 
-/// A run, read case by case in the order of their ids.
+/// A run, read case by case in the order of the ids.
 pub(super) struct Side<'s> {
     store: &'s Store,
     pub(super) record: RunRecord,
@@ -103,7 +103,7 @@ impl<'s> Side<'s> {
         })
     }
 
-    /// The first of the attempts that were not taken yet.
+    /// The first of the attempts that were not consumed yet.
     fn peek(&mut self) -> Result<Option<&CaseToDecide>, StoreError> {
         if self.page.is_empty() {
             self.page.extend(self.attempts.next_page()?);
@@ -111,7 +111,7 @@ impl<'s> Side<'s> {
         Ok(self.page.front())
     }
 
-    /// Takes all attempts at the next case.
+    /// Reads all attempts at the next case.
     fn read(&mut self) -> Result<Option<OneCase>, ReadError> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let (key, case_id) = (first.key, first.case_id.clone());

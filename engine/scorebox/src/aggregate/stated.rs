@@ -1,5 +1,5 @@
-//! What a stored case says under the keys that a leaderboard reads, in its metadata and beside it. The names are those
-//! of dify's challenges, and shorter ones. Reads no values: see `entry`.
+//! The values in a stored case of the keys that a leaderboard reads, in its metadata and outside it. The names are
+//! those of dify's challenges, and shorter ones. It does not interpret values: see `entry`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{row::Json, store::CaseEntry};
 
-/// A key in all its spellings: dify's counts before that of JSON, which may be beside it.
+/// A key in all its spellings: dify's has priority over that of JSON, which may be there too.
 pub(super) type Spellings = &'static [&'static str];
 
 const ENTRANT: Spellings = &["entrant"];
@@ -26,7 +26,7 @@ pub(super) const TOKENS_TOTAL: Spellings = &["tokens_total", "tokensTotal"];
 pub(super) const ELAPSED_MS: Spellings = &["elapsed_ms", "elapsedMs"];
 pub(super) const CREATED_AT: Spellings = &["created_at", "createdAt"];
 
-/// All keys that are read. Others are passed over.
+/// All keys that are read. Others are ignored.
 const KEYS: [Spellings; 11] = [
     ENTRANT,
     USER,
@@ -41,7 +41,7 @@ const KEYS: [Spellings; 11] = [
     CREATED_AT,
 ];
 
-/// What a case says.
+/// The relevant members of a case.
 #[derive(Debug, Default)]
 pub(super) struct Stated<'a> {
     metadata: Members<'a>,
@@ -49,7 +49,7 @@ pub(super) struct Stated<'a> {
 }
 
 impl<'a> Stated<'a> {
-    /// What a case says in its metadata, and beside it in its line.
+    /// The members of a case's metadata, and of its line outside the metadata.
     pub(super) fn by(entry: &'a CaseEntry) -> Stated<'a> {
         Stated {
             metadata: Members::of(entry.metadata.as_ref()),
@@ -57,19 +57,19 @@ impl<'a> Stated<'a> {
         }
     }
 
-    /// What the metadata has of a key. It is meant for the key, which what is in the line may not be.
+    /// The values of a key in the metadata. There they are meant for the key, while those in the line may not be.
     pub(super) fn in_metadata(&self, key: Spellings) -> Vec<&'a RawValue> {
         self.metadata.values(key)
     }
 
-    /// What is there of a key: in the metadata or, if that has nothing of it, in the line.
+    /// The values of a key: in the metadata or, if that has none, in the line.
     pub(super) fn values(&self, key: Spellings) -> Vec<&'a RawValue> {
         let in_metadata = self.in_metadata(key);
         if in_metadata.is_empty() { self.line.values(key) } else { in_metadata }
     }
 
-    /// What says who made the attempt: the `entrant` of the line, which nobody writes there for another purpose, then
-    /// what the metadata has, and last the other keys of the line.
+    /// The values that name the entrant: the `entrant` of the line, which nobody writes there for another purpose, then
+    /// those in the metadata, and last the other keys of the line.
     pub(super) fn entrants(&self) -> impl Iterator<Item = &'a RawValue> {
         let in_metadata = [ENTRANT, USER, ACCOUNT].map(|key| self.in_metadata(key));
         let elsewhere = [USER, ACCOUNT].map(|key| self.values(key));
@@ -77,13 +77,13 @@ impl<'a> Stated<'a> {
         own.chain(in_metadata.into_iter().flatten()).chain(elsewhere.into_iter().flatten())
     }
 
-    /// The keys that the metadata has twice, so that what they say is not known. No line has a key twice.
+    /// The keys that the metadata has twice, so that their values are ambiguous. No line has a key twice.
     pub(super) fn repeated(&self) -> impl Iterator<Item = &'static str> {
         self.metadata.repeated.iter().copied()
     }
 }
 
-/// The members of an object that are read; of those that come twice, the first.
+/// The members of an object that are read; if one occurs twice, the first.
 #[derive(Debug, Default)]
 struct Members<'a> {
     values: Vec<(&'static str, Option<&'a RawValue>)>,
@@ -91,11 +91,11 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Those of an object; none of anything else.
+    /// The members of an object; none of any other value.
     fn of(json: Option<&'a Json>) -> Members<'a> {
         let mut members = Members::default();
         if let Some(json) = json {
-            // What is not an object has no members, and those before a place that cannot be read count.
+            // Values other than objects have no members, and members before an invalid position count.
             let _ = serde_json::Deserializer::from_str(json.get())
                 .deserialize_any(Reading { members: &mut members });
         }
@@ -118,7 +118,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Reads members one by one: serde's own way would refuse all of an object that has one of them twice.
+/// Reads members one by one: serde's own way would refuse a whole object in which one occurs twice.
 struct Reading<'m, 'a> {
     members: &'m mut Members<'a>,
 }
@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for Reading<'_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // A name may have escapes that make no text; it is another one then.
+        // A name may have escapes that are not valid text; then it is another name.
         while let Some(name) = map.next_key::<&RawValue>()? {
             match known(name) {
                 Some(key) => self.members.add(key, map.next_value()?),
@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for Reading<'_, 'de> {
     }
 }
 
-/// The key of this name, if it is one that is read.
+/// The key with this name, if it is one that is read.
 fn known(name: &RawValue) -> Option<&'static str> {
     let name: String = serde_json::from_str(name.get()).ok()?;
     KEYS.iter().copied().flatten().copied().find(|key| *key == name)
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(first(r#"{"entrant": 4}"#, line), "1");
         assert_eq!(first(r#"{"account_id": 4}"#, r#"{"end_user_id": 2, "accountId": 3}"#), "4");
         assert_eq!(entrants("{}", line), ["1", "2", "3"]);
-        // What is in the line under a key of the metadata is never read.
+        // Metadata keys in the line are never read.
         assert!(!entrants(r#"{"endUserId": {}}"#, line).contains(&"2".to_owned()));
     }
 

@@ -1,4 +1,4 @@
-//! The means of scorers over the runs of a database, in the order in which the runs began. Holds a line for each run
+//! The means of scorers over the runs of a database, in the order in which the runs began. It keeps a line for each run
 //! and scorer.
 
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::{
     store::{RunRecord, RunState, ScorerRecord, ScorerSpec, Store, StoreError},
 };
 
-/// Runs that are looked at: the newest ones.
+/// How many runs are read: the newest ones.
 const MAX_RUNS: usize = 1000;
 
 /// Which runs and scorers are shown.
@@ -21,9 +21,9 @@ pub struct TrendOptions<'a> {
     pub scorer: Option<&'a str>,
     /// Only the cases of this task.
     pub node: Option<&'a str>,
-    /// Only the runs of the suite that calls itself so.
+    /// Only the runs of the suite with this name.
     pub suite: Option<&'a str>,
-    /// At most so many runs, the newest ones that have the scorer; of all runs at most 1000.
+    /// At most this number of runs, the newest ones that have the scorer; the newest 1000 runs are searched.
     pub limit: usize,
 }
 
@@ -83,27 +83,27 @@ pub struct Trend {
 pub struct TrendPoint {
     /// The run.
     pub run_id: String,
-    /// What its suite calls itself.
+    /// The name of its suite.
     pub suite_name: Option<String>,
-    /// How far it has come.
+    /// The state of the run.
     pub state: RunState,
     /// When it began, in milliseconds since 1970 UTC.
     pub created_at_ms: i64,
     /// Scores.
     pub count: u64,
-    /// Cases without a score because something went wrong.
+    /// Cases without a score because of an error.
     pub errors: u64,
     /// The mean; `None` if there are no scores.
     pub mean: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
-    /// The mean less that of the run before that has one; `None` if that is on another scale or in another direction.
+    /// The mean less that of the previous run that has one; `None` if that is on another scale or in another direction.
     pub change: Option<f64>,
-    /// What the scorer has other than in the run before: a change may be the scorer's.
+    /// How the scorer differs from the one in the previous run: a change may be due to it.
     pub scorer_changes: Vec<ScorerChange>,
 }
 
-/// What makes a scorer another one under the same name.
+/// What can differ between scorers with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -132,7 +132,7 @@ impl ScorerChange {
         }
     }
 
-    /// What `now` has other than `before`, which has the same name.
+    /// How `now` differs from `before`, which has the same name.
     pub fn between(before: &ScorerSpec, now: &ScorerSpec) -> Vec<ScorerChange> {
         let same = [
             (ScorerChange::Component, before.component_digest == now.component_digest),
@@ -149,7 +149,7 @@ impl ScorerChange {
     }
 }
 
-/// The figures of scorers over the runs of a database, in the order in which scorers first came.
+/// The figures of scorers over the runs of a database, in the order in which scorers first occurred.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -198,12 +198,12 @@ fn runs(store: &Store, options: TrendOptions<'_>) -> Result<Vec<RunRecord>, Stor
     Ok(shown)
 }
 
-/// A trend in the making.
+/// A trend that is being built.
 struct Growing {
     trend: Trend,
-    /// The scorer as the newest run has it.
+    /// The scorer in the newest run.
     newest: ScorerSpec,
-    /// The newest mean, with the scale and the direction that it has.
+    /// The newest mean, with its scale and direction.
     mean: Option<(f64, Scale, Direction)>,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of the verdicts of a run's stored cases, and what they say. Decides nothing: see `deciding`.
+//! Verdicts of a run's stored cases: options and results. It decides nothing: see `deciding`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::{
     verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing},
 };
 
-/// So many cases that sampling let through and that a scorer is not for say that it is for none of the others either.
+/// If sampling let through this many cases, and the scorer scores none of them, assume that it would score no others.
 const MANY: u64 = 20;
 
 /// How the verdicts of a run's cases are computed.
@@ -45,10 +45,10 @@ impl<'a> VerdictOptions<'a> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecidedRun {
-    /// Whether the verdicts say anything: a scorer can keep a case from passing. If none can, every case passes, and
+    /// Whether the verdicts are meaningful: a scorer can keep a case from passing. If none can, every case passes, and
     /// there is no rate.
     pub decides: bool,
-    /// Cases whose own `usage` counts tokens of a cache, which no scorer is given, and that state neither a cost nor a
+    /// Cases whose own `usage` counts cached tokens, which no scorer is given, and that have neither a cost nor a
     /// trace.
     #[serde(skip)]
     pub unseen_cache: u64,
@@ -60,13 +60,13 @@ pub struct DecidedRun {
 }
 
 impl DecidedRun {
-    /// Whether anything is required of a score, even if a case that lacks it passes, with a regression.
+    /// Whether scores have any requirement, even one without which a case passes, with a regression.
     pub fn requires(&self) -> bool {
         self.scorers.iter().any(DecidedScorer::decides)
     }
 }
 
-/// What one scorer decided.
+/// The decisions of one scorer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -75,20 +75,20 @@ pub struct DecidedScorer {
     pub scorer_id: String,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, if there is one.
+    /// The worst score that passes, if one is set.
     pub threshold: Option<f64>,
-    /// Cases of which it has a score, and all holds that is required of it.
+    /// Cases for which it has a score that meets all requirements.
     pub held: u64,
-    /// Cases of which a soft requirement does not hold.
+    /// Cases with a soft requirement that is not met.
     pub regressed: u64,
-    /// Cases of which a gate does not hold.
+    /// Cases with a failed gate.
     pub failed: u64,
     /// Cases that are errored because it has no score.
     pub errored: u64,
-    /// Of those that failed or regressed, the ones that its score alone would not have decided so: its assertions did.
+    /// How many of the failed and regressed cases its score alone would not have decided so: its assertions did.
     #[serde(skip_serializing_if = "is_none")]
     pub by_assertions: u64,
-    /// The name of the first assertion that did, of those that failed cases if any did.
+    /// The name of the first assertion that did; if any failed cases, the first of those.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_assertion: Option<String>,
     /// How its scores count.
@@ -97,29 +97,29 @@ pub struct DecidedScorer {
     /// Whether one of its assertions decides by itself.
     #[serde(skip)]
     pub has_deciding_assertions: bool,
-    /// Whether an assertion of it can fail a case whatever its score is.
+    /// Whether one of its assertions can fail a case whatever its score is.
     #[serde(skip)]
     pub has_gates: bool,
     /// Whether its sampling switches it off, or that of the scorer whose results it scores.
     #[serde(skip)]
     pub is_off: bool,
-    /// Cases that it has a score or an error for.
+    /// Cases for which it has a score or an error.
     #[serde(skip)]
     pub decided: u64,
-    /// Cases that it skips or does not apply to. Neither those that say `skip` are among them, nor those of which an
+    /// Cases that it skips or does not apply to. They include neither the cases with `skip`, nor those of which an
     /// error left it no result to score.
     #[serde(skip)]
     pub spared: u64,
-    /// Those of them that sampling left out, its own or that of the scorer whose results it scores.
+    /// How many of them sampling left out, its own or that of the scorer whose results it scores.
     #[serde(skip)]
     pub left_out: u64,
-    /// Those of them that `nodes` and sampling let through, and that it then skips or does not apply to.
+    /// How many of them `nodes` and sampling let through, but it then skips or does not apply to.
     #[serde(skip)]
     pub let_through: u64,
 }
 
 impl DecidedScorer {
-    /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion that it made.
+    /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion in it.
     pub fn decides(&self) -> bool {
         self.policy.decides() || self.has_deciding_assertions
     }
@@ -129,24 +129,24 @@ impl DecidedScorer {
         self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
     }
 
-    /// Whether it is a gate of which no score fails a case: one of points, without a threshold, whose assertions have
-    /// no say either.
+    /// Whether it is a gate for which no score fails a case: a scorer of points without a threshold, whose assertions
+    /// do not decide either.
     pub fn lets_every_score_pass(&self) -> bool {
         let is_gate = self.policy.severity() == Severity::Gate;
         is_gate && self.policy.threshold().is_none() && !self.has_deciding_assertions
     }
 
-    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if sampling may be why: it
-    /// switches the scorer off, or left out cases of which some may be those that the scorer is for, as the few that it
-    /// let through are not.
+    /// The number of cases, if it decided none; `None` if it decided one, if there were none, or if sampling may be the
+    /// cause: it switches the scorer off, or left out cases that the scorer may be for, unlike the few that it let
+    /// through.
     pub fn idle_of(&self) -> Option<u64> {
         let by_sampling = self.is_off || (self.left_out > 0 && self.let_through < MANY);
         (self.decided == 0 && self.spared > 0 && !by_sampling).then_some(self.spared)
     }
 
-    /// What is said of a scorer that can fail a case and decided none, even if sampling may be why:
-    /// `switched off by sampling`, or `decided none of 40 cases, 38 of them left out by sampling`. `None` if it decided
-    /// one, if there was none, or if it can fail none.
+    /// A message about a scorer that can fail a case but decided none, even if sampling may be the cause: `switched off
+    /// by sampling`, or `decided none of 40 cases, 38 of them left out by sampling`. `None` if it decided one, if there
+    /// were none, or if it cannot fail a case.
     pub fn idle_in_words(&self) -> Option<String> {
         if !self.can_fail(false) || self.decided > 0 || self.spared == 0 {
             return None;
@@ -176,22 +176,22 @@ pub struct DecidedCase<'a> {
 }
 
 impl<'a> DecidedCase<'a> {
-    /// The case as other programs read it; `decides`: a scorer of the run [can fail](super::decides) a case.
+    /// The case for other programs; `decides`: a scorer of the run [can fail](super::decides) a case.
     pub const fn shown(&'a self, decides: bool) -> ShownCase<'a> {
         ShownCase { decided: self, decides }
     }
 }
 
-/// A case with its verdict as other programs read it.
+/// A case with its verdict, for other programs.
 #[derive(Clone, Copy, Debug)]
 pub struct ShownCase<'a> {
     decided: &'a DecidedCase<'a>,
     decides: bool,
 }
 
-/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`; what a
-/// case does not have of `nodeId`, `skip` and `error` is left out. `verdict` is `null` if the case passed and no scorer
-/// can fail one.
+/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`;
+/// `nodeId`, `skip` and `error` are omitted if the case does not have them. `verdict` is `null` if the case passed and
+/// no scorer can fail one.
 impl Serialize for ShownCase<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -245,7 +245,7 @@ pub struct Against<'a> {
     /// The scorer's threshold, if it has one: the worst score that passes.
     #[serde(skip)]
     pub threshold: Option<f64>,
-    /// The assertions of the score that decided, in their order; none if the score did alone.
+    /// The assertions of the score that decided, in their order; empty if the score decided alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assertions: Vec<Decisive>,
 }
@@ -255,7 +255,7 @@ pub struct Against<'a> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Decisive {
-    /// What was checked.
+    /// The name of the check.
     pub name: String,
     /// 0 to 1.
     pub score: f64,
@@ -267,7 +267,7 @@ pub struct Decisive {
 }
 
 impl Decisive {
-    /// The assertions because of which a result has this standing.
+    /// The assertions that caused this standing of a result.
     pub fn of(policy: &Policy, standing: Standing, assertions: &[Assertion]) -> Vec<Decisive> {
         let decisive = policy.decisive(standing, assertions).map(|(assertion, threshold)| {
             let Assertion { name, score, reason, .. } = assertion.clone();

@@ -1,5 +1,5 @@
-//! The cases of a run, each with its verdict and all its rows, one at a time: two passes over the database side by
-//! side. Decides nothing.
+//! The cases of a run, each with its verdict and all its rows, one at a time: two passes over the database in parallel.
+//! It decides nothing.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::{
 
 use super::{ReportError, ReportOptions};
 
-/// Rows that are read at once, if they are not large.
+/// How many rows are read at a time, if they are not large.
 const PAGE_ROWS: usize = 1000;
 
 /// A case of a report.
@@ -31,7 +31,7 @@ impl ReportedCase<'_> {
         (!is_first).then(|| format!("(iteration {iteration}, attempt {attempt})"))
     }
 
-    /// The rows that decided against it, with what they count as.
+    /// The rows that decided against it, with how they count.
     pub(super) fn decisive(&self) -> impl Iterator<Item = (&Against<'_>, Option<&ScoreRecord>)> {
         self.decided.against.iter().map(|against| {
             let row = self.rows.iter().find(|record| record.row.scorer_id == against.scorer_id);
@@ -40,12 +40,12 @@ impl ReportedCase<'_> {
     }
 }
 
-/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together. Memory is
-/// bounded by a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all of it is one state of the
+/// Calls `take` with all cases of the run, in their order, until it fails; returns the run's verdict. Memory use is
+/// limited to a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all cases come from one state of the
 /// database.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; the database cannot be read; what `take` returns.
+/// [`StoreError::NoSuchRun`]; the database cannot be read; the errors of `take`.
 pub fn for_each_case(
     store: &Store,
     options: ReportOptions<'_>,
@@ -79,7 +79,7 @@ struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// The rows of the next case.
+    /// Returns the rows of the next case.
     fn of(&mut self, case: CaseKey) -> Result<Vec<ScoreRecord>, StoreError> {
         let mut rows = Vec::new();
         loop {

@@ -1,21 +1,21 @@
-//! JUnit XML, as GitLab, Jenkins and GitHub's test reporters read it: a test suite that is the run, and in it a test
-//! case for each case.
+//! Writes JUnit XML for GitLab, Jenkins and GitHub's test reporters: a test suite for the run, with a test case for
+//! each case.
 //!
 //! | in scorebox | in JUnit |
 //! |---|---|
 //! | suite, run | `testsuite name`, and properties `run`, `state` and `root` |
-//! | case, node | `testcase name`, `classname` (the suite's name where the case is of no node) |
+//! | case, node | `testcase name`, `classname` (the suite's name if the case has no node) |
 //! | time of all its scores | `testcase time`, in seconds |
-//! | failed | `failure`, whose message says which scorers decided, and which of their assertions |
+//! | failed | `failure`, whose message lists the scorers that decided, and which of their assertions |
 //! | errored | `error`, likewise |
 //! | skipped | `skipped` |
-//! | passed with a soft regression | passes; `system-out` says which scorers regressed |
-//! | an error of a scorer that does not decide | `system-out` says it |
-//! | an error of a scorer's summary of the run | `system-out` of the test suite says it |
-//! | a scorer that can fail a case and decided none, if no requirement says so | likewise |
+//! | passed with a soft regression | passes; `system-out` lists the scorers that regressed |
+//! | an error of a scorer that does not decide | `system-out` |
+//! | an error of a scorer's summary of the run | `system-out` of the test suite |
+//! | a scorer that can fail a case but decided none, if no requirement reports it | likewise |
 //! | lines that are not valid cases and were skipped | likewise |
-//! | a requirement of the run that does not hold | a `testcase` named `requirement: …` with a `failure` that says how |
-//! | a run that has not finished | a last `testcase` with an `error` that says why |
+//! | a requirement of the run that is not met | a `testcase` named `requirement: …` with a `failure` that explains it |
+//! | a run that has not finished | a last `testcase` with an `error` that has the reason |
 
 use std::{io, time::Duration};
 
@@ -35,11 +35,11 @@ use super::{
     skipped_lines, suite_name, unfinished,
 };
 
-/// What `type` says about a test case that did not pass.
+/// The `type` of a test case that did not pass.
 const KIND: &str = "scorebox";
-/// What is said of a case that is undecided.
+/// The message for an undecided case.
 const NOT_SCORED: &str = "not all scorers have scored it";
-/// Bytes of an assertion's name that are in a message; the text has all of it.
+/// How many bytes of an assertion's name are in a message; the text has all of it.
 const MAX_NAME_BYTES: usize = 120;
 
 pub(super) fn write(
@@ -68,7 +68,7 @@ pub(super) fn write(
         let broken = (name, NonSuccessKind::Failure);
         suite.add_test_case(of_the_run(&run, broken, &requirement.to_string()));
     }
-    // The cases that are missing would pass unseen.
+    // Without this, missing cases would look like passes.
     let missing = (format!("run {}", run.spec.id), NonSuccessKind::Error);
     suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, missing, &why)));
     suite.set_time(time);
@@ -82,14 +82,14 @@ pub(super) fn write(
     let mut report = Report::new("scorebox");
     report.set_time(time);
     report.add_test_suite(suite);
-    // As text first, so that an error of what is written to stays what it is.
+    // Convert it to text first, so that an error of the destination stays unchanged.
     let xml = report.to_string().map_err(|error| io::Error::other(error.to_string()))?;
     out.write_all(markup_without_commands(&as_published(xml)).as_bytes())?;
     Ok(out.write_all(b"\n")?)
 }
 
-/// The report as the published schema has it (`junit-10.xsd` of Jenkins): only a test suite counts what is skipped, and
-/// not all of them together. And without the two characters that no XML may have and that are left in texts.
+/// Adapts the report to the published schema (`junit-10.xsd` of Jenkins): only a test suite counts skipped cases, not
+/// the whole document. Also removes the two characters that are left in texts but not allowed in XML.
 fn as_published(mut xml: String) -> String {
     xml.retain(|letter| !matches!(letter, '\u{fffe}' | '\u{ffff}'));
     let tag = xml.find("<testsuites ").and_then(|begin| {
@@ -131,7 +131,7 @@ fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
         Verdict::Passed => TestCaseStatus::success(),
     };
     let mut test = TestCase::new(shown(&name(reported)), status);
-    // A case that names no task is its own.
+    // A case without a task is its own task.
     let node = case.node_id.as_deref().filter(|node| *node != case.case_id);
     test.set_classname(shown(node.unwrap_or_else(|| suite_name(run))));
     test.set_time(time_of(reported));
@@ -163,12 +163,12 @@ fn errors_of_summaries(summaries: &[SummaryRecord]) -> impl Iterator<Item = Stri
     })
 }
 
-/// The scorers that can fail a case and decided none, a line for each.
+/// The scorers that can fail a case but decided none, a line for each.
 fn idle(options: ReportOptions<'_>, decided: &DecidedRun) -> impl Iterator<Item = String> {
     options.idle(decided).map(|(scorer_id, why)| shown(&format!("{scorer_id}: {why}")))
 }
 
-/// What is true of the run and of no case of it: a requirement that does not hold, or why it has not come to all cases.
+/// A test case for the run instead of a case: a requirement that is not met, or why the run did not reach all cases.
 fn of_the_run(run: &RunRecord, (name, kind): (String, NonSuccessKind), why: &str) -> TestCase {
     let why = shown(why);
     let mut status = TestCaseStatus::non_success(kind);
@@ -179,7 +179,7 @@ fn of_the_run(run: &RunRecord, (name, kind): (String, NonSuccessKind), why: &str
     test
 }
 
-/// The case's id, with iteration and attempt where they are not the first.
+/// The case's id, with iteration and attempt if they are not the first.
 fn name(reported: &ReportedCase<'_>) -> String {
     let id = &reported.decided.case.case_id;
     reported.which_attempt().map_or_else(|| id.clone(), |which| format!("{id} {which}"))
@@ -187,11 +187,11 @@ fn name(reported: &ReportedCase<'_>) -> String {
 
 fn time_of(reported: &ReportedCase<'_>) -> Duration {
     let ms: f64 = reported.rows.iter().filter_map(|record| record.row.answer.duration_ms).sum();
-    // A database that a stranger wrote may have any number there.
+    // A stranger's database may have any number there.
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-/// The scorers that decided against the case in one line, and why, a line for each and for each assertion.
+/// The scorers that decided against the case in one line, and the reasons, a line for each scorer and assertion.
 fn decided(reported: &ReportedCase<'_>) -> (String, String) {
     let (mut summary, mut details) = (Vec::new(), Vec::new());
     for (against, record) in reported.decisive() {
@@ -228,7 +228,7 @@ fn decided(reported: &ReportedCase<'_>) -> (String, String) {
     (shown(&summary.join(", ")), shown(&details.join("\n")))
 }
 
-/// The text with what is not seen made visible. XML knows no line end of two characters.
+/// The text with invisible characters made visible. XML has no line end of two characters.
 fn shown(text: &str) -> String {
     visible(&text.replace("\r\n", "\n")).into_owned()
 }

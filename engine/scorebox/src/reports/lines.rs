@@ -1,5 +1,5 @@
-//! JSON Lines: an object for each case, with its verdict and what each scorer says about it. What is not seen in a
-//! text is escaped.
+//! Writes JSON Lines: an object for each case, with its verdict and each scorer's answer. Invisible characters in texts
+//! are escaped.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use super::{
     cases::{ReportedCase, for_each_case},
 };
 
-/// A case as it is written.
+/// A case in the form that is written.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {

@@ -1,5 +1,5 @@
-//! A summary in GitHub's Markdown: whether the run passed, its scorers, and the first cases that did not pass. Text
-//! from elsewhere is escaped, so that it stays text.
+//! Writes a summary in GitHub's Markdown: whether the run passed, its scorers, and the first cases that did not pass.
+//! Foreign text is escaped, so that it has no effect as Markdown.
 
 use std::{fmt::Write as _, io};
 
@@ -21,21 +21,21 @@ use super::{
     skipped_lines, suite_name, unfinished,
 };
 
-/// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
+/// How many cases are listed: programs limit the size of a summary (GitHub: 1 MiB).
 const MAX_CASES: u64 = 100;
-/// Bytes of a case's id and of a reason that are shown.
+/// How many bytes of a case's id and of a reason are shown.
 const MAX_NAME_BYTES: usize = 120;
 const MAX_REASON_BYTES: usize = 300;
-/// Bytes of what a scorer says about the run.
+/// How many bytes of a scorer's summary are shown.
 const MAX_SUMMARY_BYTES: usize = 16 << 10;
-/// Bytes of the table of cases: with all else below the 1 MiB of a summary on GitHub.
+/// The maximum size of the table of cases in bytes: together with the rest it stays below GitHub's 1 MiB.
 const MAX_TABLE_BYTES: usize = 900 << 10;
-/// Thresholds from here on have an exponent.
+/// Thresholds of at least this size have an exponent.
 const HUGE: f64 = 1e15;
-/// Assertions of a score that are named.
+/// How many assertions of a score are listed.
 const MAX_ASSERTIONS: usize = 5;
 
-/// Digits of a commit that GitHub makes a link of.
+/// The least number of digits with which GitHub links a commit.
 const LEAST_COMMIT: usize = 7;
 const MAX_COMMIT: usize = 40;
 
@@ -100,7 +100,7 @@ pub(super) fn write(
     Ok(writeln!(out, "Run `{}`{root}", run.spec.id)?)
 }
 
-/// The verdict; of a run that has not finished, how it ended before it, and why below; and which lines are missing.
+/// The verdict; for a run that has not finished, also its state, the reason, and which lines are missing.
 fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
     let state = match run.state {
         RunState::Finished => String::new(),
@@ -202,8 +202,7 @@ fn scorers(
     table
 }
 
-/// What a scorer says about all cases together, or about those that are stored so far. In lines of JSON nothing ends
-/// the block.
+/// A scorer's summary of all cases, or of those that are stored so far. Nothing in lines of JSON can end the block.
 fn of_the_run(record: &SummaryRecord, state: RunState) -> String {
     let name = escaped(&record.scorer_id, MAX_NAME_BYTES);
     let so_far = if state == RunState::Finished { "" } else { " so far" };
@@ -231,7 +230,7 @@ fn limit(threshold: f64) -> String {
     if threshold.abs() < HUGE { threshold.to_string() } else { format!("{threshold:e}") }
 }
 
-/// What the attempts at the cases say together, a line for each number of attempts.
+/// The figures over the attempts at the cases, a line for each number of attempts.
 fn attempts(repeats: &Repeats, tries: &Tries) -> String {
     let mut table = format!(
         "### Repeats: {} cases, {} attempts\n\n| k | pass@k | pass^k | at least k |\n|--:|--:|--:|--:|\n",
@@ -246,7 +245,7 @@ fn attempts(repeats: &Repeats, tries: &Tries) -> String {
     table
 }
 
-/// What the case is called, however long its id is.
+/// The name of the case, cut if its id is long.
 fn name_of(reported: &ReportedCase<'_>) -> String {
     let id = escaped(&reported.decided.case.case_id, MAX_NAME_BYTES);
     reported.which_attempt().map_or_else(|| id.clone(), |which| format!("{id} {which}"))
@@ -296,8 +295,8 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
     )
 }
 
-/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML, and each is
-/// seen.
+/// A text of at most this many bytes in one line, in which no character has a meaning in Markdown or HTML, and each is
+/// visible.
 fn escaped(text: &str, max_bytes: usize) -> String {
     let text = cut(text, max_bytes);
     let mut escaped = String::with_capacity(text.len());
@@ -309,18 +308,18 @@ fn escaped(text: &str, max_bytes: usize) -> String {
             escaped.push('\u{200b}');
         }
         at += character.len_utf8();
-        // What a number follows that would be of an issue or a merge request.
+        // A character before a number that would make it an issue or a merge request.
         let is_reference =
             matches!(character, '#' | '!') || character == '-' && ends_with(&escaped, b"gh");
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            // Behind a zero-width space it mentions nobody.
+            // After a zero-width space it mentions nobody.
             '@' => escaped.push_str("@\u{200b}"),
-            // So does an address without a scheme make no link.
+            // This keeps an address without a scheme from becoming a link, too.
             '.' if ends_with(&escaped, b"www") => escaped.push_str("\u{200b}."),
-            // In an element of its own it begins no formula of GitHub, behind a backslash none of GitLab.
+            // In a separate element it does not begin a formula on GitHub, and after a backslash it does not on GitLab.
             '$' => escaped.push_str("<span>\\$</span>"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '#' | '~' | '!' | ':' => {
                 escaped.push('\\');
@@ -345,7 +344,8 @@ fn ends_with(text: &str, end: &[u8]) -> bool {
     begin.is_some_and(|begin| text.as_bytes()[begin..].eq_ignore_ascii_case(end))
 }
 
-/// The length of what GitHub takes for the digest of a commit, if it begins here: hexadecimal digits that stand alone.
+/// The length of text that GitHub would take for a commit's digest, if it begins here: hexadecimal digits that stand
+/// alone.
 fn commit_at(text: &str, at: usize) -> Option<usize> {
     let is_apart = !text[..at].ends_with(char::is_alphanumeric);
     let behind = text[at..].find(|it: char| !it.is_ascii_hexdigit());
@@ -371,7 +371,7 @@ mod tests {
         let shown = |text: &str| escaped(text, 999).replace('\u{200b}', "~");
         assert_eq!(shown("see #1, o/r#12, GH-7 and gh-8"), r"see \#~1, o/r\#~12, GH-~7 and gh-~8");
         assert_eq!(shown("!3 # 1 #a GH- 7 GH-x"), r"\!~3 \# 1 \#a GH- 7 GH-x");
-        // No part between two zero-width spaces is long enough.
+        // No part between two zero-width spaces is long enough for a link.
         assert_eq!(shown("9c1f0e3 9C1F0E3bcd012."), "9c1f0e~3 9C1F0E~3bcd01~2.");
         for text in ["9c1f0e", "x9c1f0e3", "9c1f0e3g", &"a".repeat(41)] {
             assert_eq!(shown(text), *text);

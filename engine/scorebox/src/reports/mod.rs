@@ -1,13 +1,13 @@
-//! A stored run as a document for other programs: what a build server, a pull request or a spreadsheet shows. Judges
-//! and aggregates nothing itself, and opens no file.
+//! Writes a stored run as a document for other programs: build servers, pull requests or spreadsheets. It judges and
+//! aggregates nothing itself, and opens no file.
 //!
 //! - `cases`: the cases of a run with their verdicts and all their rows, one at a time.
-//! - `junit`: JUnit XML, a test case for each case; the one format that is held in memory until it is written.
+//! - `junit`: JUnit XML, a test case for each case; the only format that is kept in memory until it is written.
 //! - `markdown`: a summary with the cases that failed, for people.
 //! - `lines`: JSON Lines, an object for each case.
 //! - `table`: CSV, a line for each score.
-//! - `spreadsheet`: text that no spreadsheet computes, and short numbers.
-//! - `readable`: JSON that every program reads.
+//! - `spreadsheet`: text that spreadsheets do not evaluate, and short numbers.
+//! - `readable`: JSON that every program can read.
 
 mod cases;
 mod junit;
@@ -29,7 +29,7 @@ use crate::{
     verdict::Broken,
 };
 
-/// What a report is written as.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReportFormat {
@@ -44,11 +44,11 @@ pub enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [ReportFormat; 4] =
         [ReportFormat::Junit, ReportFormat::Markdown, ReportFormat::Jsonl, ReportFormat::Csv];
 
-    /// The word for it.
+    /// The word in arguments and output.
     pub const fn as_str(self) -> &'static str {
         match self {
             ReportFormat::Junit => "junit",
@@ -65,7 +65,7 @@ impl fmt::Display for ReportFormat {
     }
 }
 
-/// A word that names no format of a report.
+/// A word that is not a report format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a format of a report; there are junit, markdown, jsonl and csv")]
 pub struct NotAFormat(String);
@@ -86,12 +86,12 @@ pub enum ReportError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is written to does not take it.
+    /// The report cannot be written to its destination.
     #[error(transparent)]
     Write(#[from] io::Error),
 }
 
-/// What is reported.
+/// What to report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReportOptions<'a> {
@@ -101,7 +101,7 @@ pub struct ReportOptions<'a> {
     pub strict: bool,
     /// Whether means have their intervals, in Markdown; the other formats show no means.
     pub intervals: bool,
-    /// What was required of the run and does not hold, for the formats that say more than cases: JUnit and Markdown.
+    /// The requirements that are not met, for the formats that contain more than cases: JUnit and Markdown.
     pub broken: &'a [Broken],
 }
 
@@ -125,13 +125,13 @@ impl<'a> ReportOptions<'a> {
         self
     }
 
-    /// The requirements that do not hold, and that no case shows.
+    /// The requirements that are not met, and that no case shows.
     fn unseen(&self) -> impl Iterator<Item = &'a Broken> + use<'a> {
         self.broken.iter().filter(|it| !it.is_of_cases())
     }
 
-    /// The scorers that can fail a case and decided none, each with what is said of it; without those that a
-    /// requirement says it of.
+    /// The scorers that can fail a case but decided none, each with a message; without those that a requirement already
+    /// reports.
     fn idle<'d>(
         &self,
         decided: &'d DecidedRun,
@@ -156,7 +156,8 @@ impl<'a> ReportOptions<'a> {
 /// Writes a report of a stored run, all of it from one state of the database.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; the database cannot be read or written. What was written by then is not a whole report.
+/// [`StoreError::NoSuchRun`]; the database cannot be read; the report cannot be written. What was written until then is
+/// not a complete report.
 pub fn write_report(
     store: &Store,
     options: ReportOptions<'_>,
@@ -171,12 +172,12 @@ pub fn write_report(
     })
 }
 
-/// The suite's name, or the run's where an older scorebox stored none.
+/// The suite's name, or the run's if an older scorebox stored none.
 fn suite_name(run: &RunRecord) -> &str {
     run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
 }
 
-/// That lines of a run's cases were skipped, so that no case stands for them; `None` if none was.
+/// A message that lines of a run's cases were skipped, so that no case represents them; `None` if none was.
 pub fn skipped_lines(run: &RunRecord) -> Option<String> {
     match run.cases_bad {
         0 => None,
@@ -185,12 +186,13 @@ pub fn skipped_lines(run: &RunRecord) -> Option<String> {
     }
 }
 
-/// Why a report is not of a whole run; `None` if the run has finished, or has no end but the one that somebody makes.
+/// Why a report does not cover a whole run; `None` if the run has finished, or if it is live and ends only when someone
+/// ends it.
 pub fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {
         RunState::Finished => return None,
         RunState::Interrupted if run.spec.source == RunSource::Live => return None,
-        // A killed run could not say so.
+        // A killed run could not store its end.
         RunState::Running => "the run is still running, or was killed",
         RunState::Interrupted => "the run was interrupted",
         RunState::Stopped => "the run stopped",

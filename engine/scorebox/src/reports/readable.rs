@@ -1,15 +1,15 @@
-//! JSON that every program reads: half of a surrogate pair, which a text that was cut inside an emoji has, is an escape
-//! of JSON and no character, and many readers refuse all of a file that has one.
+//! JSON that every program can read: half of a surrogate pair, which occurs in text that was cut inside an emoji, is a
+//! valid escape in JSON but not a character, and many readers refuse a whole file that has one.
 
 use std::borrow::Cow;
 
-/// What stands for a half.
+/// The replacement for a half.
 const REPLACEMENT: &str = "\\ufffd";
-/// Bytes of `\uXXXX`.
+/// The length of `\uXXXX` in bytes.
 const ESCAPE: usize = 6;
 
-/// Valid JSON with U+FFFD in place of each half of a surrogate pair, and how many there are. All else stays as it is
-/// written.
+/// Valid JSON with U+FFFD instead of each half of a surrogate pair, and the number of replacements. Everything else
+/// stays unchanged.
 pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
     let json = json.into();
     let (mut readable, mut copied, mut halves) = (String::new(), 0, 0);
@@ -30,7 +30,7 @@ pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
                 copied
             }
             Some(_) => backslash + ESCAPE,
-            // Who can write to the database can end a text with a backslash.
+            // Someone who can write to the database can end a text with a backslash.
             None => (backslash + 2).min(json.len()),
         };
     }
@@ -41,11 +41,11 @@ pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
     (readable.into(), halves)
 }
 
-/// The UTF-16 unit that an escape at this offset stands for.
+/// The UTF-16 unit of the escape at this offset.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok()?;
-    // A sign is no digit.
+    // A sign is not a digit.
     let are_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     are_digits.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
 }

@@ -1,10 +1,11 @@
-//! Texts and numbers for a cell of a table that spreadsheets open. Writes no table.
+//! Texts and numbers for the cells of a table for spreadsheets. It writes no table.
 
 use std::borrow::Cow;
 
-/// A text that no spreadsheet computes: what begins a formula, or what a spreadsheet drops before it looks, is behind
-/// an apostrophe. See OWASP, CSV injection. A negative number stays as it is: computed, it is itself. A text that
-/// begins as if an apostrophe had been added gets one too, so that different texts stay different.
+/// A text that spreadsheets do not evaluate: an apostrophe comes before text that begins like a formula, or with a
+/// character that a spreadsheet drops first. See OWASP, CSV injection. A negative number stays unchanged, because it
+/// evaluates to itself. A text that begins as if an apostrophe had been added gets another one, so that different texts
+/// stay different.
 pub fn cell_text<'a>(text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     const BEGINS_A_FORMULA: [char; 11] =
         ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
@@ -16,7 +17,7 @@ pub fn cell_text<'a>(text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     }
 }
 
-/// A number in its shortest form: with an exponent if it would have many zeros without.
+/// A number in its shortest form: with an exponent if it would otherwise have many zeros.
 pub fn cell_number(number: f64) -> String {
     const WITHOUT_EXPONENT: std::ops::Range<f64> = 1e-5..1e16;
     match number == 0.0 || WITHOUT_EXPONENT.contains(&number.abs()) {

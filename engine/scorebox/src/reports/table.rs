@@ -1,5 +1,5 @@
-//! CSV: a line for each score, with the verdict of its case, for spreadsheets and data frames. The first line names the
-//! columns, and no text is a formula.
+//! Writes CSV: a line for each score, with the verdict of its case, for spreadsheets and data frames. The first line
+//! has the names of the columns, and no text is a formula.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use super::{
     spreadsheet::{cell_number, cell_text},
 };
 
-/// The columns, by the names that the database has for them.
+/// The columns, with their names in the database.
 const COLUMNS: [&str; 22] = [
     "run_id",
     "case_id",
@@ -59,8 +59,8 @@ pub(super) fn write(
     Ok(table.flush()?)
 }
 
-/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty, and so is the verdict of a
-/// case that passed if no scorer `decides` whether one does.
+/// The values of a line, in the order of [`COLUMNS`]; missing values are empty, and so is the verdict of a case that
+/// passed if no scorer `decides` whether one does.
 fn values(case: &ReportedCase<'_>, record: &ScoreRecord, decides: bool) -> [String; COLUMNS.len()] {
     let number = |value: Option<f64>| value.map_or_else(String::new, cell_number);
     let integer = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
@@ -92,7 +92,7 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord, decides: bool) -> [Stri
         match (against, answer.status) {
             (Some(against), _) => against.standing.as_str().to_owned(),
             (None, Status::Scored) => "holds".to_owned(),
-            // There is nothing that could hold.
+            // Without a score, nothing can pass.
             (None, _) => String::new(),
         },
         integer(answer.fuel),
@@ -103,7 +103,7 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord, decides: bool) -> [Stri
     ]
 }
 
-/// What is written are strings, so nothing else can go wrong.
+/// All values are strings, so no other error can occur.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -1,5 +1,5 @@
-//! Intervals by bootstrap, which draws again from what was observed: of the mean of a few units, for which no formula
-//! holds, and of figures that have none. Knows no figure but the mean.
+//! Intervals by bootstrap, which resamples the observations: for the mean of a few units, for which no formula is
+//! valid, and for figures without a formula. It knows no figure but the mean.
 
 use super::{
     distributions::{CONFIDENCE, normal_below, student_quantile},
@@ -7,30 +7,31 @@ use super::{
     rounding::difference,
 };
 
-/// How often a sample is drawn.
+/// How many samples are drawn.
 const RESAMPLES: usize = 10_000;
 
-/// How often a sample is drawn for figures that take a pass over it, or several.
+/// How many samples are drawn for figures that need one or more passes over each sample.
 const FIGURE_RESAMPLES: usize = 2_000;
-/// Pairs of such a sample, about: of more, a part is drawn.
+/// About how many pairs such a sample has: of more pairs, a part is drawn.
 const PAIRS_DRAWN: usize = 2_500;
-/// Pairs of such a sample at most, because its units are never fewer than this: with that, a figure takes some seconds.
+/// How many pairs such a sample may have, because it never has fewer than `LEAST_UNITS_DRAWN` units: with this
+/// many pairs, a figure takes some seconds.
 const MAX_PAIRS_DRAWN: usize = 10_000;
 const LEAST_UNITS_DRAWN: usize = 100;
-/// Units with which drawing begins to say something.
+/// The least number of units for which drawing is meaningful.
 const LEAST_UNITS: usize = 10;
-/// The part of the samples in which a figure may be undefined.
+/// The largest part of the samples in which a figure may be undefined.
 const MAX_UNDEFINED: f64 = 0.05;
 
-/// A unit that is drawn as a whole: the sum of its numbers, and how many they are.
+/// A unit that is drawn as a whole: the sum of its numbers, and their count.
 pub(super) type Unit = (f64, u64);
 
 /// The 95 % interval for the mean of all numbers of these units (2 or more), drawn with replacement 10 000 times with a
 /// fixed seed; `None` with fewer units.
 ///
 /// It is the percentile interval (Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7,
-/// 1979) with wider percentiles, without which it would be too narrow for few units: Φ(-√(n/(n-1)) t) in place of 2.5
-/// %, with Student's quantile t for n - 1 degrees of freedom (Hesterberg, "What teachers should know about the
+/// 1979) with wider percentiles, because it would otherwise be too narrow for few units: Φ(-√(n/(n-1)) t) instead of
+/// 2.5 %, with Student's quantile t for n - 1 degrees of freedom (Hesterberg, "What teachers should know about the
 /// bootstrap", The American Statistician 69, 2015, section 5.2).
 pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
     let count = units.len() as u64;
@@ -45,18 +46,18 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
     Some((quantile(&means, tail)?, quantile(&means, 1.0 - tail)?))
 }
 
-/// The 95 % intervals of figures of the same pairs, of which `unit_of` says what each belongs to: a unit is drawn as a
-/// whole, 2,000 times with a fixed seed. `figures` computes the figures of the pairs at these indices; it must not
-/// depend on their order.
+/// The 95 % intervals of figures of the same pairs; `unit_of` has the unit of each pair. A unit is drawn as a whole,
+/// 2,000 times with a fixed seed. `figures` computes the figures of the pairs at these indices; it must not depend on
+/// their order.
 ///
-/// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all but for
-/// rounding, which says nothing of others; with fewer than ten units; and with so many pairs a unit that samples would
-/// be too large.
+/// A figure has no interval in these cases: it is not defined, or undefined in more than 5 % of the samples; it is the
+/// same in all samples except for rounding, which is no evidence about other cases; there are fewer than ten units; or
+/// there are so many pairs per unit that samples would be too large.
 ///
-/// It is the percentile interval with percentiles as in `bootstrap`, of units (Field and Welsh, "Bootstrapping
-/// clustered data", Journal of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are
-/// drawn, and distances from the figure are made smaller by the root of the part that was drawn (Bickel, Götze and van
-/// Zwet, "Resampling fewer than n observations", Statistica Sinica 7, 1997).
+/// It is the percentile interval with the percentiles of `bootstrap`, of units (Field and Welsh, "Bootstrapping
+/// clustered data", Journal of the Royal Statistical Society B 69, 2007). If there are more than some 2,500 pairs, only
+/// about so many are drawn, and distances from the figure are multiplied by the square root of the part that was drawn
+/// (Bickel, Götze and van Zwet, "Resampling fewer than n observations", Statistica Sinica 7, 1997).
 pub fn bootstrapped_intervals<const N: usize>(
     unit_of: &[u64],
     mut figures: impl FnMut(&[usize]) -> [Option<f64>; N],
@@ -108,7 +109,7 @@ pub fn bootstrapped_intervals<const N: usize>(
     intervals
 }
 
-/// The part of the drawn means that is left out at each end.
+/// The part of the drawn means that is cut off at each end.
 fn expanded_tail(count: u64) -> f64 {
     let freedom = count as f64 - 1.0;
     let beyond = student_quantile(f64::midpoint(1.0, CONFIDENCE), freedom);
@@ -123,11 +124,11 @@ fn drawn_mean(units: &[Unit], count: u64, random: &mut Random) -> f64 {
             numbers += many;
         }
     }
-    // What rounding adds to the greatest number is cut off.
+    // The clamp removes the overflow that rounding adds to the greatest number.
     (sum / (numbers as f64 / count as f64)).clamp(f64::MIN, f64::MAX)
 }
 
-/// The quantile of ascending numbers, between two of them in proportion: R's type 7, and NumPy's default.
+/// The quantile of ascending numbers, interpolated between two of them: R's type 7, and NumPy's default.
 fn quantile(ascending: &[f64], part: f64) -> Option<f64> {
     let position = part.clamp(0.0, 1.0) * (ascending.len().checked_sub(1)?) as f64;
     let (below, rest) = (*ascending.get(position as usize)?, position.fract());

@@ -1,5 +1,5 @@
-//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them,
-//! except throws that can be counted; here is only what is asked of it.
+//! Quantiles and probabilities of the distributions on which intervals and tests are based. The crate `statrs` computes
+//! them, except coin throws that can be counted exactly; this file has only the functions that are needed here.
 
 use statrs::{
     distribution::{
@@ -13,13 +13,13 @@ use super::fair_coin;
 /// How often intervals are right: 95 times of 100.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Degrees of freedom from which on a series around the normal distribution is more exact.
+/// With more degrees of freedom, a series around the normal distribution is more exact.
 const MANY: f64 = 1e4;
 
-/// Newton's steps that make a quantile as exact as its distribution: each doubles the digits that are right.
+/// How many Newton steps make a quantile as exact as its distribution: each doubles the number of correct digits.
 const STEPS: usize = 4;
 
-/// The value that a standard normal number is below with this probability, which is between 0 and 1.
+/// The value below which a standard normal number is with this probability, which is between 0 and 1.
 pub(super) fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
@@ -29,9 +29,9 @@ pub(super) fn normal_below(value: f64) -> f64 {
     Normal::standard().cdf(value)
 }
 
-/// The value that a number of Student's distribution with so many degrees of freedom (1 or more) is below with this
-/// probability, which is between 0 and 1. Of many degrees, by the first terms of the series of Abramowitz and Stegun,
-/// "Handbook of mathematical functions" (1964), 26.7.5.
+/// The value below which a number of Student's distribution with `freedom` degrees of freedom (1 or more) is with this
+/// probability, which is between 0 and 1. For many degrees it uses the first terms of the series of Abramowitz and
+/// Stegun, "Handbook of mathematical functions" (1964), 26.7.5.
 pub(super) fn student_quantile(probability: f64, freedom: f64) -> f64 {
     if freedom >= MANY {
         let z = normal_quantile(probability);
@@ -59,11 +59,11 @@ pub(super) fn student_beyond(value: f64, freedom: f64) -> f64 {
     }
 }
 
-/// The probability that of `trials` throws of a fair coin at most `heads` are heads, or at most as many are not: the
-/// two-sided test of the binomial distribution with one half. Of up to 1000 throws, exact to the last digit.
+/// The probability that of `trials` throws of a fair coin at most `heads` are heads, or at most as many are tails: the
+/// two-sided test of the binomial distribution with one half. For up to 1000 throws, it is exact to the last digit.
 pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
     let fewer = heads.min(trials.saturating_sub(heads));
-    // No throws fall more evenly.
+    // No result is more even.
     if fewer >= trials / 2 {
         return 1.0;
     }
@@ -74,13 +74,13 @@ pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
     (2.0 * at_most).min(1.0)
 }
 
-/// The probability that at least `successes` (1 or more) of so many trials succeed, if each does with this chance.
+/// The probability that at least `successes` (1 or more) of `trials` trials succeed, if each succeeds with this chance.
 pub(super) fn at_least(successes: u64, trials: u64, chance: f64) -> f64 {
     Binomial::new(chance, trials).map_or(f64::NAN, |trials| trials.sf(successes.saturating_sub(1)))
 }
 
-/// The chance of a success with which at least `successes` (1 or more) of so many trials succeed with this probability:
-/// the inverse of [`at_least`], which is a beta distribution.
+/// The chance of a success with which at least `successes` (1 or more) of `trials` trials succeed with this
+/// probability: the inverse of [`at_least`], which is a beta distribution.
 pub(super) fn chance_for_at_least(successes: u64, trials: u64, probability: f64) -> f64 {
     let others = trials.saturating_sub(successes) + 1;
     let chances = Beta::new(successes as f64, others as f64);

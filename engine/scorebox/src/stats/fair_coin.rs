@@ -1,10 +1,10 @@
-//! How many of all ways in which throws of a fair coin can fall have few heads, counted to the last digit. Tests
-//! nothing, and counts no more throws than whose ways an `f64` can hold.
+//! Computes in how many of all sequences of throws a fair coin shows few heads, exact to the last digit. It makes no
+//! test, and counts no more throws than an `f64` has room for.
 
-/// Throws of which the ways can be counted: 2^1000 is an `f64`, and so is 1 of so many.
+/// How many throws can be counted: 2^1000 is an `f64`, and so is its inverse.
 pub(super) const MAX_COUNTED: u64 = 1000;
 
-/// The probability that of `throws`, at most [`MAX_COUNTED`] of them, at most `heads` are heads.
+/// The probability that of `throws`, at most [`MAX_COUNTED`], at most `heads` are heads.
 pub(super) fn at_most(heads: u64, throws: u64) -> f64 {
     let mut ways = Precise::from(1.0);
     let mut sum = ways;
@@ -12,12 +12,12 @@ pub(super) fn at_most(heads: u64, throws: u64) -> f64 {
         ways = ways.times((throws - heads + 1) as f64).over(heads as f64);
         sum = sum.plus(ways);
     }
-    // Each half is exact.
+    // Each halving is exact.
     (0..throws).fold(sum.high, |part, _| part / 2.0)
 }
 
-/// A number with twice the digits of an `f64`: one, and what rounding to it leaves out. With it, the roundings of a
-/// thousand steps do not reach the last digit of the first.
+/// A number with twice the digits of an `f64`: an `f64`, and the rest that rounding to it leaves out. So the rounding
+/// errors of a thousand steps do not reach the last digit of the first part.
 ///
 /// Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18 (1971).
 #[derive(Clone, Copy, Debug)]

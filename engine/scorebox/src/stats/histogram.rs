@@ -1,12 +1,11 @@
-//! How many scores fall into each of n equal parts of a range, for a sparkline. Draws nothing and chooses
-//! no range.
+//! Counts how many scores fall into each of n equal parts of a range, for a sparkline. It draws nothing and chooses no
+//! range.
 
 use std::{num::NonZeroUsize, ops::RangeInclusive};
 
 /// Counts of scores in equal buckets over a range.
 ///
-/// A bucket holds its lower edge and not its upper one; the last one holds both, as in
-/// `numpy.histogram`.
+/// A bucket includes its lower edge and excludes its upper edge; the last one includes both, as in `numpy.histogram`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     low: f64,
@@ -16,8 +15,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Empty buckets over `range`, whose ends are finite. If both ends are the same number, it
-    /// falls into the last bucket.
+    /// Empty buckets over `range`, whose ends are finite. If both ends are the same number, that number falls into the
+    /// last bucket.
     pub fn new(range: RangeInclusive<f64>, buckets: NonZeroUsize) -> Histogram {
         let (low, high) = range.into_inner();
         Histogram { low, high, counts: vec![0; buckets.get()], outside: 0 }
@@ -40,7 +39,7 @@ impl Histogram {
         &self.counts
     }
 
-    /// How many scores were not in the range, or no numbers.
+    /// How many scores were out of the range, or not a number.
     pub fn outside(&self) -> u64 {
         self.outside
     }
@@ -52,8 +51,7 @@ impl Histogram {
         }
         let part = (score - self.low) / (self.high - self.low);
         let guess = ((part * self.counts.len() as f64) as usize).min(last);
-        // The division may round a score over an edge (0.29 * 100 is less than 29), so the edges
-        // have the last word.
+        // The division may round a score over an edge (0.29 * 100 is less than 29), so it is compared with the edges.
         if score < self.edge(guess) {
             guess.saturating_sub(1)
         } else if guess < last && score >= self.edge(guess + 1) {

@@ -1,5 +1,5 @@
-//! The interval that a mean is in: of scores that come case by case, with several scores of a case as one unit. Holds
-//! no more than a few cases.
+//! The interval of a mean of scores that are added case by case, with several scores of a case as one unit. It keeps no
+//! more than a few cases.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -21,28 +21,29 @@ use super::{
 /// intervals are right less often, drawn ones of fewer cases too: docs/statistics.md has how often.
 pub const ENOUGH_CASES: u64 = 30;
 
-/// Cases from which on drawing them again says how far others may be: intervals drawn of 2 hold 50 times of 100, of 4
-/// 88 times, of 8 about 94 times. Student's t has fewer of them, too, for scores on a scale with ends.
+/// With at least this many cases, resampling them shows how far others may be: intervals drawn from 2 cases contain the
+/// mean 50 times of 100, from 4 cases 88 times, from 8 about 94 times. Student's t is below 95 with few cases too, for
+/// scores on a scale with ends.
 pub const ENOUGH_TO_DRAW: u64 = 8;
 
 /// How an interval was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntervalMethod {
-    /// Wilson's score interval of so many cases: scores that are 0 or 1, one for each case.
+    /// Wilson's score interval with one trial per case: scores that are 0 or 1, one for each case.
     Wilson,
     /// Wilson's score interval with the cases as clusters: scores that are 0 or 1, some cases with several.
     ClusteredWilson,
     /// Student's t: 30 cases or more, or fewer than 8.
     StudentT,
-    /// Student's t with the cases as clusters: so many cases, some with several scores.
+    /// Student's t with the cases as clusters: as many cases, some with several scores.
     ClusteredT,
-    /// Drawing cases again, with a fixed seed: 8 to 29 cases.
+    /// Resampling cases, with a fixed seed: 8 to 29 cases.
     Bootstrap,
 }
 
 impl IntervalMethod {
-    /// The word for it.
+    /// The word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             IntervalMethod::Wilson => "wilson",
@@ -63,16 +64,16 @@ pub struct Interval {
     pub high: f64,
     /// How it was computed.
     pub method: IntervalMethod,
-    /// Cases; several scores of one count once.
+    /// The number of cases; several scores of a case count once.
     pub cases: u64,
 }
 
-/// The interval of a mean in the making. Scores come case by case.
+/// Computes the interval of a mean. Scores are added case by case.
 ///
-/// Scores of one case are alike, so the case is the unit: with m cases, N scores and the sums e of a case's distances
+/// Scores of one case are similar, so the case is the unit: with m cases, N scores and the sums e of a case's distances
 /// from the mean, the variance of the mean is m/(m-1) Σe²/N², and Student's t has m - 1 degrees of freedom (Liang and
 /// Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73, 1986; for evaluations of
-/// language models: Miller, "Adding error bars to evals", arXiv:2411.00640). With one score a case this is the usual
+/// language models: Miller, "Adding error bars to evals", arXiv:2411.00640). With one score per case, this is the usual
 /// s²/n (Student, "The probable error of a mean", Biometrika 6, 1908).
 #[derive(Clone, Debug)]
 pub struct ClusteredMean {
@@ -81,7 +82,7 @@ pub struct ClusteredMean {
     ones: u64,
     is_rate: bool,
     cases: u64,
-    /// Of the case that scores come of.
+    /// The current case.
     case: Case,
     /// Whether a case has several scores.
     is_clustered: bool,
@@ -102,7 +103,7 @@ struct Case {
 }
 
 impl ClusteredMean {
-    /// The interval of scores whose mean is known: finite numbers.
+    /// Starts the interval of scores with a known mean: finite numbers.
     pub fn around(mean: f64) -> ClusteredMean {
         ClusteredMean {
             mean,
@@ -121,7 +122,7 @@ impl ClusteredMean {
         }
     }
 
-    /// The interval of numbers of which each is a case.
+    /// The interval of numbers, each of which is a case.
     pub fn of(numbers: &[f64], mean: f64) -> ClusteredMean {
         let mut interval = ClusteredMean::around(mean);
         for number in numbers {
@@ -131,7 +132,7 @@ impl ClusteredMean {
         interval
     }
 
-    /// Takes the next score of the case.
+    /// Adds the next score of the case.
     pub fn add(&mut self, score: f64) {
         self.case.scores += 1;
         self.case.sum += score;
@@ -143,7 +144,7 @@ impl ClusteredMean {
         self.most = self.most.max(score);
     }
 
-    /// The case has no more scores. A case without any is no case.
+    /// Ends the current case. A case without scores does not count.
     pub fn end_case(&mut self) {
         let case = std::mem::take(&mut self.case);
         if case.scores == 0 {
@@ -183,8 +184,8 @@ impl ClusteredMean {
     /// but 1 and one with nothing but 0: without them, the first attempt that fails would make the others weigh more.
     /// The result is at most the number of scores.
     ///
-    /// Wilson's interval of so many scores: Dean and Pagano, "Evaluating confidence interval methods for binomial
-    /// proportions in clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
+    /// Wilson's interval for this number of scores: Dean and Pagano, "Evaluating confidence interval methods for
+    /// binomial proportions in clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
     fn effective_scores(&self) -> f64 {
         let (cases, scores) = (self.cases as f64, self.scores as f64);
         let each = scores / cases;
@@ -195,8 +196,8 @@ impl ClusteredMean {
         (cases * all / between).min(scores)
     }
 
-    /// The interval of scores that are 0 or 1; `None` if there is only one case, whose scores differ: they say nothing
-    /// of others.
+    /// The interval of scores that are 0 or 1; `None` if there is only one case, whose scores differ: that is no
+    /// evidence about other cases.
     fn of_rate(&self) -> Option<(f64, f64, IntervalMethod)> {
         if !self.is_clustered {
             let rate = Rate::of(self.ones, self.cases)?;
@@ -209,16 +210,16 @@ impl ClusteredMean {
         Some((rate.low, rate.high, IntervalMethod::ClusteredWilson))
     }
 
-    /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores
-    /// are a rate, and if all cases have one mean and the scores are not all 0 or 1: they say nothing of how far others
-    /// may be from it.
+    /// The interval, limited to the scale; `None` with fewer than two cases, unless the scores are a rate, and if all
+    /// cases have the same mean and the scores are not all 0 or 1: that is no evidence of how far other cases may be
+    /// from it.
     pub fn interval(&self, scale: std::ops::RangeInclusive<f64>) -> Option<Interval> {
         let cases = self.cases;
         let interval = |low: f64, high: f64, method| {
             let (low, high) = (low.max(*scale.start()), high.min(*scale.end()));
             (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
         };
-        // On a scale without an end, scores that are 0 or 1 are no rate.
+        // On a scale without an end, scores of 0 and 1 are not a rate.
         if self.is_rate && *scale.end() <= 1.0 {
             let (low, high, method) = self.of_rate()?;
             return interval(low, high, method);
@@ -278,13 +279,13 @@ mod tests {
         let half: &[f64] = &[1.0, 0.0];
         for cases in [3, 12, 40] {
             let rate = of(&vec![half; cases]).unwrap();
-            // As if each attempt were a case, which is the most that they can say.
+            // As if each attempt were a case, which is the most information that they can have.
             let expected = Rate::of(cases as u64, 2 * cases as u64).unwrap();
             assert_eq!((rate.low, rate.high), (expected.low, expected.high));
             assert_eq!((rate.method, rate.cases), (IntervalMethod::ClusteredWilson, cases as u64));
             assert_eq!(of(&vec![&[0.25, 0.5][..]; cases]), None);
         }
-        // Equal but for rounding.
+        // Equal except for rounding.
         assert_eq!(of(&[&[0.1, 0.2], &[0.3, 0.0], &[0.2, 0.1]]), None);
         assert_eq!(of(&[half]), None, "the attempts at one case show nothing of others");
     }
@@ -295,7 +296,7 @@ mod tests {
         let cases: [&[f64]; 5] = [case, &[0.0; 4], &[1.0; 4], case, &[0.0; 4]];
         let few = of(&cases.repeat(2)).unwrap();
         assert_eq!((few.method, few.cases), (IntervalMethod::ClusteredWilson, 10));
-        // Forty attempts as if each were a case would be surer than ten cases can be.
+        // Forty attempts, counted as cases, would give a narrower interval than ten cases can.
         let as_cases = Rate::of(20, 40).unwrap();
         assert!(few.high - few.low > as_cases.high - as_cases.low);
         let graded: [&[f64]; 5] = [&[0.5, 0.25], &[0.0; 2], &[1.0; 2], &[0.75], &[0.125; 2]];
@@ -315,9 +316,8 @@ mod tests {
         }
     }
 
-    /// How often the interval of a rate has it in it: cases whose rates are 0.9 on average and differ so much from each
-    /// other that attempts correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn again for
-    /// each attempt).
+    /// How often the interval of a rate contains it: cases have rates of 0.9 on average that differ so much that
+    /// attempts correlate with 0.4 (a beta distribution, realized by Pólya's urn).
     #[test]
     fn the_interval_of_a_rate_holds_as_often_as_it_says() {
         let mut random = crate::stats::random::Random::new(7);
@@ -328,7 +328,7 @@ mod tests {
             for _ in 0..rounds {
                 let drawn: Vec<Vec<f64>> = (0..cases)
                     .map(|_| {
-                        // An attempt is one of those before it, or new: Pólya's urn.
+                        // An attempt repeats one of those before it, or is new: Pólya's urn.
                         let mut case: Vec<f64> = Vec::new();
                         while case.len() < attempts {
                             let old = case.len() as f64 * alike / (1.0 - alike);
@@ -343,7 +343,7 @@ mod tests {
                 let drawn: Vec<&[f64]> = drawn.iter().map(Vec::as_slice).collect();
                 held += u32::from(of(&drawn).is_some_and(|it| (it.low..=it.high).contains(&rate)));
             }
-            // With cases drawn again it would be 87 to 91 times of 100.
+            // With resampled cases it would be 87 to 91 times of 100.
             assert!((940..=995).contains(&held), "{held} of {rounds} with {cases} cases");
         }
     }

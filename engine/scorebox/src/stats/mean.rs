@@ -1,8 +1,8 @@
-//! The mean of finite numbers that come one by one, and how far they are from it. Holds none of them.
+//! The mean of finite numbers that are added one by one, and their standard deviation. It keeps none of the numbers.
 
 use super::summary::{DOWN, Moments};
 
-/// A mean in the making. Numbers in the same order give the same bits.
+/// Computes a mean. Numbers in the same order give the same bits.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
     count: u64,
@@ -11,7 +11,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Takes the next number, which is finite.
+    /// Adds the next number, which is finite.
     pub fn add(&mut self, number: f64) {
         self.count += 1;
         self.plain.add(number, self.count);
@@ -30,8 +30,8 @@ impl Mean {
         self.count
     }
 
-    /// The standard deviation of the population that the numbers are a sample of: divided by n - 1. `None` with fewer
-    /// than two numbers.
+    /// The standard deviation of the population from which the numbers are a sample: divided by n - 1. `None` with
+    /// fewer than two numbers.
     pub fn sample_stddev(&self) -> Option<f64> {
         let freedom = self.count.checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
         let stddev = (self.plain.squares() / freedom).sqrt();

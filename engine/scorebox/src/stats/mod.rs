@@ -1,26 +1,26 @@
-//! What many scores say together: pure functions from numbers to numbers. Knows no database, no
-//! scorer and no table to print.
+//! Statistics of many scores: pure functions from numbers to numbers. It knows no database, no scorer and no output
+//! format.
 //!
-//! | file           | what is in it                                                       |
+//! | file           | what it contains                                                     |
 //! |----------------|----------------------------------------------------------------------|
-//! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
-//! | `mean.rs`      | the mean of numbers that come one by one                              |
-//! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
-//! | `ranking.rs`   | who comes before whom, and who shares a rank                          |
-//! | `rate.rs`      | an observed rate and its interval                                     |
-//! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
-//! | `bootstrap.rs` | intervals by bootstrap: of the mean of a few, of any figure           |
-//! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
-//! | `rounding.rs`  | the difference of two numbers, 0 if it may be rounding alone          |
-//! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
-//! | `agreement/`   | how well scores agree with labels                                     |
-//! | `distributions.rs` | quantiles and probabilities, of the crate `statrs`                |
-//! | `fair_coin.rs` | how likely few heads are, counted to the last digit                   |
-//! | `random.rs`    | random numbers of a seed                                              |
-//! | `reference/`   | figures of other programs, and the script that asked them              |
+//! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                    |
+//! | `mean.rs`      | the mean of numbers, added one by one                                |
+//! | `histogram.rs` | how many scores fall into each of n equal parts of a range           |
+//! | `ranking.rs`   | order, and shared ranks                                              |
+//! | `rate.rs`      | an observed rate and its interval                                    |
+//! | `interval.rs`  | the interval of a mean, with a case as the unit                      |
+//! | `bootstrap.rs` | intervals by bootstrap: of the mean of a few units, of any figure    |
+//! | `repeats.rs`   | figures over the attempts at one case: reducers, pass@k, pass^k      |
+//! | `rounding.rs`  | the difference of two numbers, 0 if it may be rounding alone         |
+//! | `paired/`      | two measurements of the same cases: tests, and how many cases they need |
+//! | `agreement/`   | how well scores agree with labels                                    |
+//! | `distributions.rs` | quantiles and probabilities, from the crate `statrs`             |
+//! | `fair_coin.rs` | how likely few heads are, exact to the last digit                    |
+//! | `random.rs`    | random numbers from a seed                                           |
+//! | `reference/`   | figures from other programs, and the script that computed them       |
 //!
-//! Invariant: the same scores give the same bits, in whatever order workers produced them. What is
-//! here takes scores in ascending order, in the order of their cases and attempts, or only counts them.
+//! Invariant: the same scores give the same bits, in whatever order workers produced them. All functions here take
+//! scores in ascending order, in the order of their cases and attempts, or only count them.
 
 pub mod agreement;
 mod bootstrap;

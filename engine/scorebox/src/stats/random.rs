@@ -1,18 +1,18 @@
-//! Random numbers that are the same for a seed, on every machine. Knows nothing of what is drawn.
+//! Random numbers that are the same for the same seed, on every machine. It does not know what they are for.
 
 use chacha20::{
     ChaCha12Rng,
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-/// The seed of every computation here that draws: the same data give the same figures, always.
+/// The seed of every computation here that draws: the same data always give the same figures.
 pub(super) const SEED: u64 = 0x73_63_6f_72_65;
 
-/// Numbers in the making.
+/// A generator of random numbers.
 pub(super) struct Random(ChaCha12Rng);
 
 impl Random {
-    /// The numbers of this seed.
+    /// The generator for this seed.
     pub(super) fn new(seed: u64) -> Random {
         Random(ChaCha12Rng::seed_from_u64(seed))
     }

@@ -1,4 +1,4 @@
-//! Who comes before whom, and who shares a rank. Knows no entrant and no score.
+//! Orders and ranks: who comes before whom, and who shares a rank. It knows no entrant and no score.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -10,12 +10,12 @@ use std::cmp::Ordering;
 
 use super::rounding::difference;
 
-/// What is ranked: finite numbers.
+/// The numbers that are ranked; they are finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Merit {
-    /// What decides; what lacks it comes last.
+    /// The value that decides; merits without a value come last.
     pub value: Option<f64>,
-    /// What decides between equal values: the earlier one comes first, and what has no time comes last.
+    /// Decides between equal values: the earlier time comes first, and merits without a time come last.
     pub at: Option<f64>,
 }
 
@@ -51,8 +51,7 @@ fn present_first(
     }
 }
 
-/// Makes values equal that only rounding keeps apart, as it does means of the same sum that were added in another
-/// order.
+/// Makes values equal that differ only by rounding, like means of the same numbers that were added in another order.
 pub fn level(merits: &mut [&mut Merit]) {
     merits.sort_by(|one, other| Best::Lowest.compare(**one, **other));
     let mut lowest = None;
@@ -64,16 +63,16 @@ pub fn level(merits: &mut [&mut Merit]) {
     }
 }
 
-/// Where a merit comes, and whether it is alone there.
+/// The rank of a merit, and whether it is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranked {
-    /// From 1; equals share a rank, and those after them come as many ranks later. `None` without a value.
+    /// From 1; equal merits share a rank, and the next rank is higher by their number. `None` without a value.
     pub rank: Option<u64>,
     /// Whether others share it.
     pub is_tied: bool,
 }
 
-/// The ranks of merits that are in order, the first one first.
+/// The ranks of sorted merits, the first one first.
 pub fn ranks(best: Best, merits: &[Merit]) -> Vec<Ranked> {
     let same = |one: usize, other: usize| match (merits.get(one), merits.get(other)) {
         (Some(one), Some(other)) => best.compare(*one, *other).is_eq(),
@@ -101,7 +100,7 @@ mod tests {
         Merit { value: value.into(), at: at.into() }
     }
 
-    /// The ranks of these merits once they are in order; `=` marks those that are shared.
+    /// The ranks of these merits after sorting; `=` marks shared ranks.
     fn shown(best: Best, mut merits: Vec<Merit>) -> Vec<String> {
         merits.sort_by(|one, other| best.compare(*one, *other));
         let shown = |ranked: Ranked| {

@@ -1,4 +1,4 @@
-//! A rate that was observed, with the interval that the true one is in. Knows no cases.
+//! An observed rate, with the interval of the true rate. It knows no cases.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -20,11 +20,11 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `successes` among `trials` with the Wilson score interval of 95 %; none without trials.
+    /// The rate of `successes` among `trials` with the 95 % Wilson score interval; `None` without trials.
     ///
     /// Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
-    /// Statistical Association 22 (1927), without continuity correction: unlike the textbook interval it stays
-    /// within 0 to 1, and has a width if all trials succeeded.
+    /// Statistical Association 22 (1927), without continuity correction: unlike the textbook interval it stays within 0
+    /// to 1, and has a width if all trials succeeded.
     pub fn of(successes: u64, trials: u64) -> Option<Rate> {
         if trials == 0 || successes > trials {
             return None;
@@ -32,8 +32,8 @@ impl Rate {
         Rate::within(successes as f64 / trials as f64, trials as f64)
     }
 
-    /// This rate, 0 to 1, with the Wilson score interval of so many trials, which need not be a whole number; none
-    /// without trials. For a rate over more than these, some of which are alike.
+    /// This rate, 0 to 1, with the Wilson score interval for `trials`, which need not be a whole number; `None` without
+    /// trials. Use it for a rate over more trials than these, some of which are similar.
     pub fn within(rate: f64, trials: f64) -> Option<Rate> {
         let is_number = trials > 0.0 && trials.is_finite();
         if !is_number || !(0.0..=1.0).contains(&rate) {
@@ -44,7 +44,7 @@ impl Rate {
         let center = rate + z_squared / (2.0 * n);
         let half = Z_95 * (rate * (1.0 - rate) / n + z_squared / (4.0 * n * n)).sqrt();
         let scaled = 1.0 + z_squared / n;
-        // What rounding leaves beyond the ends of the scale is cut off.
+        // Rounding errors beyond the ends of the scale are cut off.
         let low = if rate == 0.0 { 0.0 } else { ((center - half) / scaled).clamp(0.0, rate) };
         let high = if rate == 1.0 { 1.0 } else { ((center + half) / scaled).clamp(rate, 1.0) };
         Some(Rate { rate, low, high })

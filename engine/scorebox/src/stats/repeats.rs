@@ -1,5 +1,5 @@
-//! What the attempts at one case say together, and those at many cases: reducers of scores, and pass@k and pass^k of
-//! successes. Knows no case and no database.
+//! Figures over the attempts at one case, and over those at many cases: reducers of scores, and pass@k and pass^k of
+//! successes. It knows no case and no database.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::Mean;
 
-/// How the scores of several attempts become one.
+/// How the scores of several attempts are reduced to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reducer {
     /// The arithmetic mean.
     Mean,
-    /// The one in the middle, or the mean of the two in the middle.
+    /// The median: the score in the middle, or the mean of the two in the middle.
     Median,
     /// The most frequent score; of several that are equally frequent, the one that came first.
     Mode,
@@ -29,11 +29,11 @@ pub enum Reducer {
 }
 
 impl Reducer {
-    /// All of them, in the order in which tables show them.
+    /// All reducers, in the order in which tables show them.
     pub const ALL: [Reducer; 5] =
         [Reducer::Mean, Reducer::Median, Reducer::Mode, Reducer::Min, Reducer::Max];
 
-    /// The word for it.
+    /// The word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Reducer::Mean => "mean",
@@ -100,7 +100,7 @@ impl Reduced {
         Reduced { mean, median, mode, min, max }
     }
 
-    /// The one by this reducer.
+    /// The score by this reducer.
     pub fn by(&self, reducer: Reducer) -> Option<f64> {
         match reducer {
             Reducer::Mean => self.mean,
@@ -112,12 +112,12 @@ impl Reduced {
     }
 }
 
-/// The means of reduced scores, in the making.
+/// Computes the means of reduced scores.
 #[derive(Clone, Debug, Default)]
 pub struct ReducedMeans([Mean; Reducer::ALL.len()]);
 
 impl ReducedMeans {
-    /// Takes the scores of the next case; one without scores counts nowhere.
+    /// Adds the scores of the next case; a case without scores does not count.
     pub fn add(&mut self, case: &Reduced) {
         for (mean, reducer) in self.0.iter_mut().zip(Reducer::ALL) {
             if let Some(score) = case.by(reducer) {
@@ -138,13 +138,13 @@ impl ReducedMeans {
 pub struct Attempts {
     /// All attempts.
     pub trials: u64,
-    /// Those that succeeded; no more than there are.
+    /// How many succeeded; no more than there are.
     pub successes: u64,
 }
 
 impl Attempts {
-    /// The chance that at least one of `k` attempts, drawn from these without putting them back, succeeded; none
-    /// if there are fewer than `k`, or `k` is 0.
+    /// The chance that at least one of `k` attempts, drawn from these without replacement, succeeded; `None` if there
+    /// are fewer than `k`, or `k` is 0.
     ///
     /// 1 - C(n - c, k) / C(n, k), the unbiased estimator of Chen et al., "Evaluating large language models trained on
     /// code", 2021, section 2.1.
@@ -153,8 +153,8 @@ impl Attempts {
         Some(1.0 - all_fail.pass_all(k)?)
     }
 
-    /// The chance that all of `k` attempts, drawn from these without putting them back, succeeded; `None` if there
-    /// are fewer than `k`, or `k` is 0.
+    /// The chance that all of `k` attempts, drawn from these without replacement, succeeded; `None` if there are fewer
+    /// than `k`, or `k` is 0.
     ///
     /// pass^k: C(c, k) / C(n, k), Yao et al., "τ-bench", 2024, section 4.
     pub fn pass_all(self, k: u64) -> Option<f64> {
@@ -174,7 +174,7 @@ impl Attempts {
     }
 }
 
-/// What several attempts at each of many cases say together.
+/// Figures over several attempts at each of many cases.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -183,16 +183,16 @@ pub struct Tries {
     pub cases: u64,
     /// All attempts that count.
     pub attempts: u64,
-    /// Those that passed.
+    /// Attempts that passed.
     pub passed: u64,
     /// Passed divided by attempts; `None` if there are no attempts.
     pub pass_rate: Option<f64>,
-    /// For each k that was asked for, in ascending order.
+    /// For each requested k, in ascending order.
     pub draws: Vec<Draw>,
 }
 
-/// What k attempts at each case, drawn from all of them, say together: means over the cases. Undefined, `None`, if a
-/// case has fewer than k attempts or there are no cases: the mean of the other cases would be that of another set.
+/// Figures for k attempts at each case, drawn from all of them: means over the cases. `None` (not defined) if a case
+/// has fewer than k attempts or there are no cases: the mean of the other cases would be that of another set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -203,14 +203,14 @@ pub struct Draw {
     pub pass_at_k: Option<f64>,
     /// The chance that all of them passed, see [`Attempts::pass_all`].
     pub pass_hat_k: Option<f64>,
-    /// The share of cases of which at least k of all attempts passed.
+    /// The part of the cases for which at least k of all attempts passed.
     pub at_least_k: Option<f64>,
     /// Cases with fewer than k attempts.
     pub cases_with_fewer: u64,
 }
 
-/// The numbers of attempts that figures are usually shown for, if the case that was tried most often has
-/// `most_attempts`: 1, 2, 4 and 8, and all of them.
+/// The numbers of attempts for which figures are usually shown, if the case with the most attempts has `most_attempts`:
+/// 1, 2, 4 and 8, and all of them.
 pub fn usual_draws(most_attempts: u64) -> Vec<u64> {
     let mut ks: Vec<u64> = [1, 2, 4, 8].into_iter().filter(|k| *k <= most_attempts).collect();
     if ks.last().is_none_or(|last| *last < most_attempts) {
@@ -219,7 +219,7 @@ pub fn usual_draws(most_attempts: u64) -> Vec<u64> {
     ks
 }
 
-/// [`Tries`] in the making; memory does not depend on how many cases there are.
+/// Computes [`Tries`]; memory use does not depend on the number of cases.
 #[derive(Clone, Debug)]
 pub struct TriesOfCases {
     cases: u64,
@@ -238,7 +238,7 @@ struct DrawOfCases {
 }
 
 impl TriesOfCases {
-    /// No case yet; figures for each of these `k`, which are 1 or more.
+    /// Starts without a case; computes figures for each of these `k`, which are 1 or more.
     pub fn new(ks: &[u64]) -> TriesOfCases {
         let mut ks = ks.to_vec();
         ks.sort_unstable();
@@ -247,7 +247,7 @@ impl TriesOfCases {
         TriesOfCases { cases: 0, trials: 0, successes: 0, draws: draws.collect() }
     }
 
-    /// Takes the attempts at the next case; a case without attempts counts nowhere.
+    /// Adds the attempts at the next case; a case without attempts does not count.
     pub fn add(&mut self, case: Attempts) {
         if case.trials == 0 {
             return;
@@ -268,7 +268,7 @@ impl TriesOfCases {
         }
     }
 
-    /// What they say together.
+    /// The figures over all cases.
     pub fn get(&self) -> Tries {
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let draw = |draw: &DrawOfCases| {
@@ -329,7 +329,7 @@ mod tests {
     fn reducers_take_what_their_name_says() {
         let scores = [0.5, 1.0, 0.0, 1.0, 0.0];
         let reduced = Reducer::ALL.map(|reducer| reducer.reduce(&scores).unwrap());
-        // Of 1 and 0, which are there twice, 1 came first.
+        // Of 1 and 0, which both occur twice, 1 came first.
         assert_eq!(reduced, [0.5, 0.5, 1.0, 0.0, 1.0]);
         assert_eq!(Reducer::Median.reduce(&[0.0, 1.0]), Some(0.5));
         assert_eq!(Reducer::Mean.reduce(&[]), None);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     /// The four rows of the table for the airline domain in tau-bench's README (commit 034a267): 50 tasks, 4 trials.
-    /// The numbers of tasks with 0 to 4 successes are the only ones that give the published pass^1 to pass^4.
+    /// Only these numbers of tasks with 0 to 4 successes give the published pass^1 to pass^4.
     #[test]
     fn pass_hat_k_over_many_tasks_is_as_published_for_tau_bench() {
         for (tasks, published) in [
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// By hand: of 4 tasks with 0, 1, 2 and 4 successes in 4 trials, draws of 2 hold a success in 0, 3, 5 and 6 of 6
+    /// By hand: of 4 tasks with 0, 1, 2 and 4 successes in 4 trials, draws of 2 include a success in 0, 3, 5 and 6 of 6
     /// cases.
     #[test]
     fn figures_over_cases_are_means_of_those_of_each_case() {

@@ -1,6 +1,6 @@
-//! Numbers that differ by what may be rounding alone, which count as equal. Knows nothing of what they measure.
+//! Numbers that may differ only by rounding, which count as equal. It does not know what they measure.
 
-/// What is rounding in a difference, as a part of the numbers that it is of.
+/// The largest difference that counts as rounding, as a part of the numbers.
 const ROUNDING: f64 = 1e-12;
 
 /// Whole numbers up to this one are held exactly, and so is their difference.
@@ -23,9 +23,10 @@ pub fn difference(first: f64, second: f64) -> f64 {
     difference_of_size(first, second, first.abs().max(second.abs()))
 }
 
-/// Second less first, of finite numbers that come of numbers of this size; 0 if rounding may be all that there is.
+/// Second less first, of finite numbers that were computed from numbers of this size; 0 if the difference may be only
+/// rounding.
 pub(super) fn difference_of_size(first: f64, second: f64, size: f64) -> f64 {
-    // Only of opposite numbers at the ends of what can be had.
+    // Clamping only affects opposite numbers at the ends of the range of `f64`.
     let difference = (second - first).clamp(f64::MIN, f64::MAX);
     match difference.abs() <= ROUNDING * size && !are_whole(first, second, size) {
         true => 0.0,
@@ -39,8 +40,8 @@ pub(super) fn rounding_of(first: f64, second: f64) -> f64 {
     if are_whole(first, second, size) { 0.0 } else { ROUNDING * size }
 }
 
-/// Finite numbers, each with the size of the numbers that it comes of: those that only rounding may be between become
-/// the lowest of them. In the order in which they come.
+/// Finite numbers, each with the size of the numbers from which it was computed: numbers that may differ only by
+/// rounding become the lowest of them. In the original order.
 ///
 /// ```
 /// # use scorebox::stats::agreement::without_rounding;

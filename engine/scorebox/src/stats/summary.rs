@@ -1,11 +1,11 @@
-//! Count, mean, min, max, median and standard deviation of scores, in one pass over sorted scores.
-//! Holds no scores and sorts only the slice that it is lent.
+//! Count, mean, min, max, median and standard deviation of scores, in one pass over sorted scores. It keeps no scores
+//! and sorts only the slice that it borrows.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
 use serde::Serialize;
 
-/// What many scores say together; the statistics of Smithers' `aggregateScores`.
+/// A summary of many scores; the statistics of Smithers' `aggregateScores`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// How many scores; 1 or more.
@@ -16,10 +16,10 @@ pub struct Summary {
     pub min: f64,
     /// The highest.
     pub max: f64,
-    /// The median: the one in the middle, or the mean of the two in the middle.
+    /// The median: the score in the middle, or the mean of the two in the middle.
     pub p50: f64,
-    /// The standard deviation of the population: the root of the mean squared distance from the
-    /// mean, divided by n and not by n - 1, since the scores are all there are.
+    /// The standard deviation of the population: the root of the mean squared distance from the mean, divided by n and
+    /// not by n - 1, since these are all scores.
     pub stddev: f64,
 }
 
@@ -32,8 +32,8 @@ impl Summary {
         Summary::of_ascending(scores.len() as u64, scores.iter().copied())
     }
 
-    /// The summary of `count` scores that come in ascending order; `None` if there are none, and
-    /// none if there are not `count` of them.
+    /// The summary of `count` scores that come in ascending order; `None` if there are none, or if there are not
+    /// `count` of them.
     pub fn of_ascending(count: u64, scores: impl IntoIterator<Item = f64>) -> Option<Summary> {
         let mut ascending = Ascending::new(count);
         scores.into_iter().for_each(|score| ascending.add(score));
@@ -41,9 +41,9 @@ impl Summary {
     }
 }
 
-/// A summary that is being computed from scores that come one by one in ascending order.
+/// Computes a summary of scores that are added one by one in ascending order.
 ///
-/// Memory does not depend on how many there are.
+/// Memory use does not depend on their number.
 #[derive(Clone, Debug)]
 pub struct Ascending {
     count: u64,
@@ -55,13 +55,12 @@ pub struct Ascending {
     scaled: Moments,
 }
 
-/// What brings the greatest number of the points scale to where its square can be had. A power of
-/// two, so that nothing is rounded.
+/// Scales the greatest number of the points scale so that its square does not overflow. A power of two, so that nothing
+/// is rounded.
 pub(super) const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 
 impl Ascending {
-    /// A summary of `count` scores; knowing how many there will be is what lets the median be found
-    /// without keeping them.
+    /// Starts a summary of `count` scores; the count is needed to find the median without keeping the scores.
     pub fn new(count: u64) -> Ascending {
         Ascending {
             count,
@@ -74,7 +73,7 @@ impl Ascending {
         }
     }
 
-    /// Takes the next score, which is finite and not less than the one before.
+    /// Adds the next score, which is finite and not less than the one before.
     pub fn add(&mut self, score: f64) {
         if self.seen == 0 {
             self.min = score;
@@ -91,8 +90,7 @@ impl Ascending {
         self.scaled.add(score * DOWN, self.seen);
     }
 
-    /// The summary; `None` if there were no scores, and `None` if there were more or fewer than
-    /// was said.
+    /// The summary; `None` if there were no scores, or if there were more or fewer than announced.
     pub fn finish(self) -> Option<Summary> {
         if self.seen == 0 || self.seen != self.count {
             return None;
@@ -106,7 +104,7 @@ impl Ascending {
         }
         Some(Summary {
             count: self.count,
-            // The last bit of a division may step over the bounds that a mean has.
+            // The last bit of a division may exceed the bounds of a mean.
             mean: mean.clamp(self.min, self.max),
             min: self.min,
             max: self.max,
@@ -116,7 +114,7 @@ impl Ascending {
     }
 }
 
-/// Sum and squared distances from the mean, without the error that plain adding gathers.
+/// Sum and squared distances from the mean, without the error that plain addition accumulates.
 ///
 /// The sum is Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
 /// ZAMM 54, 1974); the squares are Welford's ("Note on a method for calculating corrected sums of
@@ -130,7 +128,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// Takes the `nth` number, counted from 1.
+    /// Adds the `nth` number, counted from 1.
     pub(super) fn add(&mut self, number: f64, nth: u64) {
         let total = self.total + number;
         self.lost += if self.total.abs() >= number.abs() {
@@ -191,8 +189,8 @@ mod tests {
         }
     }
 
-    /// 100 000 numbers of a linear congruential generator (Numerical Recipes' constants), which
-    /// Python made as well. Expected: `statistics.fmean`, `median`, `pstdev`, Python 3.11.
+    /// 100 000 numbers of a linear congruential generator (Numerical Recipes' constants), which Python generated too.
+    /// Expected: `statistics.fmean`, `median`, `pstdev`, Python 3.11.
     #[test]
     fn agrees_with_pythons_statistics_on_many_scores() {
         let mut state: u32 = 1;

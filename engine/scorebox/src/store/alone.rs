@@ -1,5 +1,5 @@
-//! Whether a session alone has written a run: then it knows what is stored without a pass over it. Writes nothing, and
-//! counts nothing but at the run's beginning.
+//! Whether only one session has written a run: then it knows what is stored without reading all of it. It writes
+//! nothing, and counts only at the run's beginning.
 
 use super::{RunKey, Store, StoreError};
 
@@ -12,20 +12,20 @@ pub(crate) struct Stored {
     pub(crate) rows: u64,
 }
 
-/// What is known of the other connections to the file, in this process and in others.
+/// What is known about the other connections to the file, in this process and in others.
 #[derive(Debug, Default)]
 pub(super) enum Alone {
-    /// Nothing: no batch was begun.
+    /// Nothing: no batch has begun.
     #[default]
     NotKnown,
-    /// There was nothing of the run when SQLite had this number for the changes that others make to the file.
+    /// Nothing of the run was stored when SQLite had this number for the changes by others.
     Since(i64),
-    /// What is stored has to be counted.
+    /// What is stored must be counted.
     No,
 }
 
 impl Alone {
-    /// Looks at what is stored when the first batch of a run begins, which keeps others from writing.
+    /// Looks at what is stored when the first batch of a run begins; the batch keeps others from writing.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -52,7 +52,7 @@ impl Alone {
 }
 
 impl Store {
-    /// How much of a run is stored. Takes a pass over it.
+    /// How much of a run is stored. It reads the keys of all its cases and rows.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -1,6 +1,6 @@
-//! The cases of a run in the order of their names, so that the attempts at one case come one after the other. Holds one
-//! attempt at a time, or a page of them for a caller who reads two runs side by side; checks that the index that has
-//! this order agrees with the table, and judges nothing.
+//! The cases of a run in the order of their names, so that the attempts at one case are adjacent. Holds one attempt at
+//! a time, or a page of them for a caller who reads two runs side by side; checks that the index with this order agrees
+//! with the table. It judges nothing.
 
 use std::sync::atomic::Ordering;
 
@@ -13,8 +13,8 @@ use super::{
 };
 use crate::row::Json;
 
-/// Through the index that keeps names unique, which has them in this order: nothing is sorted. A case that says that it
-/// is of this run, but has a key of another, is not part of it.
+/// Uses the index that keeps names unique, which has this order: nothing is sorted. A case that claims to be of this
+/// run but has a key of another run is not part of it.
 const NAMES: &str = "
     SELECT case_key, case_id, iteration, attempt
     FROM cases INDEXED BY sqlite_autoindex_cases_1
@@ -27,7 +27,7 @@ const CASE: &str = "
 
 const COUNT: &str = "SELECT count(*) FROM cases NOT INDEXED WHERE case_key BETWEEN ?1 AND ?2";
 
-/// What is wrong with a file whose index names other cases than its table.
+/// The description of a file whose index has other case names than its table.
 const OTHER_NAMES: &str = "its index of case names does not agree with its cases";
 
 const ROWS: &str = "
@@ -40,7 +40,7 @@ const MOST: &str = "
         WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3 AND (?4 IS NULL OR +node_id = ?4)
         GROUP BY case_id)";
 
-/// What orders the attempts.
+/// The sort key of the attempts.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 struct Name {
     case_id: String,
@@ -55,14 +55,14 @@ impl Name {
     }
 }
 
-/// Cases in a page.
+/// How many cases a page has at most.
 const PAGE_CASES: usize = 256;
 
-/// Bytes of texts after which a page ends.
+/// A page ends after this many bytes of text.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// The attempts of a run, page by page: what lets two runs be read side by side. For one state of the database, read
-/// them within a [`Store::snapshot`].
+/// The attempts of a run, page by page, which allows reading two runs side by side. To get one state of the database,
+/// read them within a [`Store::snapshot`].
 #[derive(Debug)]
 pub struct Attempts<'s> {
     store: &'s Store,
@@ -75,7 +75,7 @@ pub struct Attempts<'s> {
 
 impl Attempts<'_> {
     /// The next cases, ordered by id, iteration and attempt: at most 256, fewer if they are large. Empty only after the
-    /// last.
+    /// last case.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -107,7 +107,7 @@ impl Attempts<'_> {
     }
 }
 
-/// Bytes of what is large in a case.
+/// The bytes of the large parts of a case.
 fn texts(case: &CaseToDecide) -> usize {
     let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
     let reason = |row: &RowToDecide| row.skipped_because.as_ref().map_or(0, String::len);
@@ -116,8 +116,8 @@ fn texts(case: &CaseToDecide) -> usize {
 }
 
 impl Store {
-    /// Hands over the cases of a run, or those of one of its tasks, ordered by id, iteration and attempt, until `take`
-    /// answers false.
+    /// Calls `take` with each case of a run, or of one of its tasks, ordered by id, iteration and attempt, until it
+    /// returns false.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -144,8 +144,8 @@ impl Store {
         Attempts { store: self, run, node, last: None, count: 0, is_whole: false }
     }
 
-    /// Hands over the cases after this name, or `None` for one of another task, until `take` answers false. Answers
-    /// whether it came to the end.
+    /// Calls `take` with each case after this name, or with `None` for a case of another task, until it returns false.
+    /// Returns whether it reached the end.
     fn attempts_after(
         &self,
         run: RunKey,
@@ -184,7 +184,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Refuses a table that has another number of cases than its index.
+    /// Refuses a table whose number of cases differs from that of its index.
     fn same_count(&self, run: RunKey, count: i64) -> rusqlite::Result<()> {
         let (first, last) = CaseKey::bounds(run);
         let mut stored = self.conn.prepare_cached(COUNT)?;
@@ -192,8 +192,8 @@ impl Store {
         if count == stored { Ok(()) } else { Err(damaged()) }
     }
 
-    /// How many attempts the case of a run has that was tried most often, or the case of one of its tasks; 0 if there
-    /// are no cases.
+    /// The number of attempts at the case with the most attempts, of a run or of one of its tasks; 0 if there are no
+    /// cases.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -308,7 +308,7 @@ mod tests {
         for sql in [NAMES, MOST] {
             let plan = format!("EXPLAIN QUERY PLAN {sql}");
             let mut plan = writer.store().conn.prepare(&plan).unwrap();
-            // What is not bound is NULL.
+            // Parameters that are not bound are NULL.
             let mut steps = plan.raw_query();
             while let Some(step) = steps.next().unwrap() {
                 let step: String = step.get(3).unwrap();
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A case is deleted, renamed or added while the table seems to have no index, which therefore does not follow.
+    /// A case is deleted, renamed or added while the schema hides the index, so the index does not follow.
     #[test]
     fn an_index_that_names_other_cases_is_damage() {
         for change in [

@@ -1,22 +1,23 @@
-//! Whether the cases and the rows of a run stand where readers look for them. Some find them by their keys, others,
-//! such as the view `scores`, by what a case says its run is and whose a scorer is; who writes the file by hand can
-//! make the two disagree. Repairs nothing.
+//! Checks whether the cases and rows of a run are where all readers look for them. Some readers find them by their
+//! keys, others, such as the view `scores`, by the run that a case names and by the run of the scorer; a manual change
+//! of the file can make the two disagree. It repairs nothing.
 
 use rusqlite::{Row, params};
 
 use super::{CaseKey, RunKey, Store, StoreError};
 
-/// A case or a row that belongs to a run in one way, and in another way does not.
+/// A case or a row that belongs to a run by one criterion but not by the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
-    /// A case of the run under a key that is not one of the run's; or a case of another run under such a key.
+    /// A case of the run whose key is not one of the run's, or a case of another run with such a key.
     Case {
         /// Its own id.
         case_id: String,
-        /// Whether it says that it is of the run.
+        /// Whether it claims to be of the run.
         says_so: bool,
     },
-    /// A row of a case of the run by a scorer of another one; or one by a scorer of the run, of a case of another one.
+    /// A row of a case of the run by a scorer of another run, or a row by a scorer of the run for a case of another
+    /// run.
     Row {
         /// The id of its case, or its key if there is no such case.
         case: String,
@@ -25,7 +26,7 @@ pub(crate) enum Stray {
         /// Whether it is of a case of the run.
         of_its_case: bool,
     },
-    /// A row of a case that is not stored.
+    /// A row whose case is not stored.
     RowOfNoCase {
         /// The key of the case.
         case: i64,
@@ -55,7 +56,7 @@ const ROWS_OF_NO_CASE: &str = "
         AND NOT EXISTS (SELECT 1 FROM cases NOT INDEXED WHERE cases.case_key = score_rows.case_key) LIMIT ?3";
 
 impl Store {
-    /// The first cases and rows, so many of each, that belong to a run in one way and in another way do not.
+    /// The first cases and rows, at most `most` of each, that belong to a run by one criterion but not by the other.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -93,7 +94,7 @@ fn row_of_no_case(row: &Row<'_>) -> rusqlite::Result<Stray> {
     Ok(Stray::RowOfNoCase { case: row.get(0)?, scorer: name(row, 1)? })
 }
 
-/// An id, or a key in its place.
+/// An id, or the key if there is none.
 fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     let value = row.get_ref(column)?;
     Ok(match value.as_i64() {
@@ -108,7 +109,8 @@ mod tests {
 
     use super::{super::sample::*, *};
 
-    /// The runs `one` and `two` of one case and a scorer, after a change by hand; what is stray of `one`.
+    /// Stores the runs `one` and `two` with a case and a scorer each, changes them by hand, and returns what is stray
+    /// in `one`.
     fn strays(change: &str) -> Vec<Stray> {
         let (folder, store) = database();
         let path = folder.path().join("scores.db");

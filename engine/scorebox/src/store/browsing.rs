@@ -1,21 +1,21 @@
-//! What someone who looks through a run asks for: the words of a case, the cases around it, one that is named, and
-//! whether anything was written meanwhile. Finds nothing by its content.
+//! What a person who browses a run needs: the words of a case, the neighbouring cases, a case by its name, and whether
+//! anything was written meanwhile. It does not search by content.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, id::ORDINAL_BITS};
 use crate::row::Status;
 
-/// Bytes of the output and of each reason whose words are found. What is behind them is not.
+/// How many bytes of the output and of each reason are searched for words; the rest is not searched.
 const MAX_TEXT_BYTES: i64 = 64 << 10;
-/// Characters of an input or a ground truth that are compared.
+/// How many characters of an input or a ground truth are compared.
 const QUESTION_CHARACTERS: i64 = 1000;
 
 /// The name of a case within its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaseName {
-    /// What names it inside this database.
+    /// Its key in this database.
     pub key: CaseKey,
     /// Its own id.
     pub case_id: String,
@@ -27,7 +27,7 @@ pub struct CaseName {
     pub attempt: u32,
 }
 
-/// What one scorer says about a case, in short.
+/// A short form of one scorer's answer for a case.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Saying {
@@ -37,22 +37,22 @@ pub struct Saying {
     pub status: Status,
     /// Its score.
     pub score: Option<f64>,
-    /// Its reason, or what went wrong.
+    /// Its reason, or its error message.
     pub said: Option<String>,
 }
 
 impl CaseKey {
-    /// The key behind this one, whether or not a case has it.
+    /// The next key, whether or not a case has it.
     pub fn following(self) -> CaseKey {
         CaseKey(self.0.saturating_add(1))
     }
 
-    /// The key of the case at this place of a run, from 0; `None` if no run can have so many.
+    /// The key of the case with this ordinal in a run, from 0; `None` if no run can have that many cases.
     pub fn at(run: RunKey, ordinal: u64) -> Option<CaseKey> {
         CaseKey::new(run, ordinal)
     }
 
-    /// The case's place in its run, from 0.
+    /// The case's ordinal in its run, from 0.
     pub fn ordinal(self) -> u64 {
         let (first, _) = CaseKey::bounds(RunKey(self.0 >> ORDINAL_BITS));
         (self.0 - first).unsigned_abs()
@@ -64,12 +64,12 @@ impl CaseKey {
     }
 }
 
-/// What tells the question of a case from that of another: of its input and its ground truth the length and the first
-/// characters.
+/// What distinguishes the question of a case from that of another: the length and the first characters of its input and
+/// of its ground truth.
 type Question = [(Option<i64>, Option<String>); 2];
 
 impl Store {
-    /// The question of a case, for comparing.
+    /// The question of a case, for comparisons.
     pub(crate) fn question(&self, key: CaseKey) -> Result<Question, StoreError> {
         let sql = "SELECT length(input), substr(input, 1, ?2), length(ground_truth), substr(ground_truth, 1, ?2)
              FROM cases WHERE case_key = ?1";
@@ -84,8 +84,8 @@ impl Store {
         })
     }
 
-    /// The text of a case in which words are looked for: its output, its id, and what its scorers say about it; of each
-    /// the first 64 KiB.
+    /// The text of a case that is searched for words: its output, its id, and the reasons and messages of its scorers;
+    /// the first 64 KiB of each.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -97,7 +97,7 @@ impl Store {
             let case = output
                 .query_row(params![key, MAX_TEXT_BYTES], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
-            // A string that was cut is no JSON, and its words are found all the same.
+            // A string that was cut is not valid JSON, but its words are found anyway.
             let (output, id): (String, String) = case.unwrap_or_default();
             let mut text = match serde_json::from_str::<String>(&output) {
                 Ok(said) => said,
@@ -122,7 +122,7 @@ impl Store {
         })
     }
 
-    /// What the scorers say about a case, in short: of reasons and messages the first `most` characters.
+    /// The answers of a case's scorers in short form: of reasons and messages the first `most` characters.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -154,7 +154,7 @@ impl Store {
         self.brief(|| self.conn.prepare_cached(sql)?.query_row([key], case_name).optional())
     }
 
-    /// The key of the case with this name; `None` if the run has none.
+    /// The key of the case with this name; `None` if the run has no such case.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -171,7 +171,8 @@ impl Store {
         self.brief(|| self.conn.prepare_cached(sql)?.query_row(name, |row| row.get(0)).optional())
     }
 
-    /// The name of the first attempt at the case with this id, in its first iteration; `None` if the run has none.
+    /// The name of the first attempt at the case with this id, in its first iteration; `None` if the run has no such
+    /// case.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -215,7 +216,7 @@ impl Store {
         })
     }
 
-    /// A number that another one follows once another connection has written to the file.
+    /// A number that changes after another connection has written to the file.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -1,29 +1,29 @@
-//! Whether a recording in the database is the one that its digests name. Reads no row itself.
+//! Checks whether a recording in the database matches its digests. It reads no row itself.
 
 use crate::{digest::Digest, judge::Recording};
 
-/// Why the recordings that a score is based on are not there.
+/// Why the recordings that a score is based on are not available.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unrecorded {
-    /// The calls of which there is no recording, or only one with another answer.
+    /// The calls without a recording, or with a recording of another answer only.
     pub missing: Vec<Digest>,
-    /// Those whose recording was changed.
+    /// The recordings that were changed.
     pub altered: Vec<Altered>,
 }
 
-/// A recording that is not what its digests say.
+/// A recording that does not match its digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {part} of the recorded call {} was changed: it does not have its digest", call.short())]
 #[non_exhaustive]
 pub struct Altered {
-    /// The call that it is stored as.
+    /// The call under which it is stored.
     pub call: Digest,
-    /// What is not as its digest says.
+    /// The part that does not match its digest.
     pub part: Part,
-    /// The digest that is stored.
+    /// The stored digest.
     pub stored: Digest,
-    /// The digest of what there is; `None` if that cannot be read.
+    /// The digest of the actual content; `None` if that cannot be read.
     pub actual: Option<Digest>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn checked(
     }
 }
 
-/// What is there instead of a recording that cannot be read.
+/// The `Altered` of a recording that cannot be read.
 pub(super) fn unreadable(call: Digest, reply: Digest, part: Part) -> Altered {
     let stored = match part {
         Part::Question => call,

@@ -1,4 +1,5 @@
-//! What the judges of a run's scorers answered, and what that consumed. Reads stored rows and calls; judges nothing.
+//! Counts what the judges of a run's scorers answered, and what that consumed. It reads stored rows and calls; it
+//! judges nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use super::{
     run_calls::{Figures, figures},
 };
 
-/// What the judge of a run's scorer answered.
+/// The counts of one scorer's judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,18 +22,18 @@ pub struct CallCounts {
     pub calls: u64,
     /// Those that were recorded before the run asked.
     pub recorded: u64,
-    /// Attempts beyond the first, of those that were asked.
+    /// Attempts beyond the first, for the questions that were asked.
     pub retries: u64,
     /// Tokens of the questions that were asked, as far as they are known.
     pub input_tokens: u64,
-    /// Tokens of their answers.
+    /// Tokens of the answers to them.
     pub output_tokens: u64,
-    /// Those that were asked, and whose tokens are not known: the provider does not count them, or the answer is not
+    /// Questions that were asked and whose tokens are not known: the provider does not count them, or the answer is not
     /// recorded.
     pub tokens_unknown: u64,
-    /// What they cost in US dollars, as far as that is known; `None` if it is known of none of them.
+    /// The cost in US dollars, as far as it is known; `None` if no cost is known.
     pub cost_usd: Option<f64>,
-    /// Those that were asked, and whose cost is not known.
+    /// Questions that were asked and whose cost is not known.
     pub cost_unknown: u64,
     /// Rows with an answer that the scorer could not read: errors, and scores with `"unreadable": true` in their `meta`
     /// or in that of a juror.
@@ -41,14 +42,14 @@ pub struct CallCounts {
     pub unanswered: u64,
     /// Scores with the label `tie`.
     pub ties: u64,
-    /// Scores with the label `disagreement`: the judge said something else when it was asked in another order.
+    /// Scores with the label `disagreement`: the judge answered differently when it was asked in another order.
     pub disagreements: u64,
     /// Jurors who had no vote in some of the scores, or a 0 because their answer could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub silent_jurors: Vec<SilentJuror>,
 }
 
-/// A juror, and how often it said nothing that counts.
+/// A juror, and how often it had no valid vote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -60,16 +61,16 @@ pub struct SilentJuror {
     /// Whether another juror has the same model from another judge, so that the model does not name this one.
     #[serde(skip)]
     pub shares_model: bool,
-    /// Scores of the jury.
+    /// The jury's scores.
     pub scores: u64,
-    /// Those in which it has no vote.
+    /// Scores in which it has no vote.
     pub without_vote: u64,
-    /// Those in which its vote is a 0 because the scorer could not read its answer.
+    /// Scores in which its vote is a 0 because the scorer could not read its answer.
     pub unreadable: u64,
 }
 
 impl Store {
-    /// What the judges of a run answered, by scorer, in the suite's order. Scorers that ask none are left out.
+    /// What the judges of a run answered, by scorer, in the suite's order. Scorers that ask no judge are omitted.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -92,7 +93,7 @@ impl Store {
         })
     }
 
-    /// The models that the scorers of a run asked, by scorer: those of their recorded questions.
+    /// The models that the scorers of a run asked, by scorer, from their recorded questions.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -191,7 +192,7 @@ impl Store {
         Ok(jurors.iter().filter(is_silent).map(named).collect())
     }
 
-    /// The outcomes of one scorer's rows.
+    /// Adds the outcomes of one scorer's rows.
     fn add_outcomes(
         &self,
         run: RunKey,
@@ -220,7 +221,7 @@ impl Store {
     }
 }
 
-/// A count, which SQLite adds up as a number that does not overflow.
+/// A count, which SQLite sums as a floating-point number so that it does not overflow.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     // Counts of rows and tokens are far below 2^53.
     row.get::<_, f64>(column).map(|number| number as u64)

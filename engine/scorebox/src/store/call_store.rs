@@ -1,5 +1,5 @@
-//! [`CallStore`]: a database as what judges answered before, which keeps answers while scores wait for them. What is
-//! stored of a call is in `calls`.
+//! [`CallStore`]: a database as the store of judges' answers, which writes new answers while scores wait for them. The
+//! stored form of a call is in `calls`.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,21 +15,20 @@ use crate::{
     judge::{AskedBy, BoxFuture, Recording, Recordings, RecordingsError},
 };
 
-/// Recordings that wait to be written.
+/// How many recordings may wait to be written.
 const MAX_WAITING: usize = 4096;
-/// Recordings of one transaction.
+/// How many recordings one transaction writes at most.
 const MAX_AT_ONCE: usize = 256;
-/// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
-/// transaction.
+/// The recordings of a database file. A separate thread writes answers as soon as they arrive, many in one transaction.
 #[derive(Debug)]
 pub struct CallStore {
     reading: Mutex<Store>,
-    /// `None` once it ends.
+    /// `None` once the store is being dropped.
     writes: Option<mpsc::SyncSender<Answered>>,
     writing: Option<thread::JoinHandle<()>>,
 }
 
-/// A recording to be written, and who waits for that.
+/// A recording to be written, and the channel on which its score waits.
 #[derive(Debug)]
 struct Answered {
     recording: Arc<Recording>,
@@ -38,10 +37,10 @@ struct Answered {
 }
 
 impl CallStore {
-    /// The recordings of the database at `path`, which is created if it does not exist.
+    /// Opens the recordings of the database at `path`, which is created if it does not exist.
     ///
     /// # Errors
-    /// The file cannot be opened to be written.
+    /// The file cannot be opened for writing.
     pub fn open(path: &Path) -> Result<CallStore, StoreError> {
         let writer = Store::open(path)?;
         let reading = Mutex::new(Store::open_read_only(path)?);
@@ -56,7 +55,7 @@ impl CallStore {
         Ok(CallStore { reading, writes: Some(writes), writing: Some(writing) })
     }
 
-    /// The recordings of the database at `path`, to be read only.
+    /// Opens the recordings of the database at `path`, for reading only.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -120,12 +119,12 @@ impl Drop for CallStore {
     }
 }
 
-/// What is behind these locks is consistent after every statement.
+/// Locks despite poisoning: the guarded value is consistent after every statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes recordings as they come: all that wait in one transaction.
+/// Writes recordings as they arrive: all that wait in one transaction.
 fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
     while let Ok(first) = answers.recv() {
         let mut batch = vec![first];
@@ -134,7 +133,7 @@ fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
         let kept = store.keep_answers(answers);
         let kept = kept.map_err(|error| RecordingsError(error.to_string()));
         for answered in batch {
-            // A score that is no longer waited for does not listen.
+            // Nobody listens if the score was cancelled.
             let _ = answered.written.send(kept.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! What scorers ask judges: each call once with its answer, and which calls a score is based on. Asks no judge.
+//! The calls of judges: each call once with its answer, and which calls a score is based on. It asks no judge.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     judge::{Recording, ScoreCall, TokenUsage},
 };
 
-/// The calls of one row that are read with it: far more than a score makes, and no more than memory has if the file was
+/// How many calls are read with one row: far more than a score makes, and few enough for memory if the file was
 /// tampered with.
 const MAX_SHOWN: i64 = 65_536;
 
@@ -22,17 +22,18 @@ pub(super) const COLUMNS: &str =
     "digest, reply_digest, call_json, reply_json, model, input_tokens, output_tokens,
     cost_usd, latency_ms, attempts, answered_at_ms";
 
-/// Milliseconds since 1970 UTC, at this moment.
+/// The current time, in milliseconds since 1970 UTC.
 macro_rules! now {
     () => {
         "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
     };
 }
 
-/// The latest answer first. One from a clock that is ahead counts least, or it would be the latest for ever.
+/// The latest answer first. An answer from a clock that is ahead comes last, because otherwise it would be the latest
+/// forever.
 const LATEST: &str = concat!("answered_at_ms <= ", now!(), " DESC, answered_at_ms DESC, call DESC");
 
-/// A call of a run, with the score that is based on it.
+/// A call of a run, and the score that is based on it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallRecord {
@@ -56,7 +57,7 @@ impl Store {
     /// The latest recording of a call.
     ///
     /// # Errors
-    /// Troubles of reading; damage, if it is not what its digests say.
+    /// Read errors; [`StoreError::Corrupt`] if it does not match its digests.
     pub fn recording(&self, call: Digest) -> Result<Option<Recording>, StoreError> {
         self.brief(|| {
             let sql =
@@ -65,11 +66,11 @@ impl Store {
         })
     }
 
-    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is what
-    /// is stored: whether it is what its digests say is for the caller to see.
+    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is
+    /// returned as it is stored: the caller must check whether it matches its digests.
     ///
     /// # Errors
-    /// Troubles of reading; damage, if it cannot be read.
+    /// Read errors; [`StoreError::Corrupt`] if it cannot be read.
     pub fn recording_of(
         &self,
         call: Digest,
@@ -84,19 +85,19 @@ impl Store {
         })
     }
 
-    /// Keeps recordings in one transaction. The latest one of a call is found.
+    /// Stores recordings in one transaction. Later reads find the latest one of a call.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn keep_recordings(&self, recordings: &[Arc<Recording>]) -> Result<(), StoreError> {
         self.keep_answers(recordings.iter().map(|recording| (&**recording, None)))
     }
 
-    /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those
-    /// of one score if `score` names one.
+    /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; if `score`
+    /// names one, only with the calls of that score.
     ///
     /// # Errors
-    /// Troubles of reading; damage, if a recording is not what its digests say.
+    /// Read errors; [`StoreError::Corrupt`] if a recording does not match its digests.
     pub fn for_each_call(
         &self,
         run: RunKey,
@@ -138,8 +139,8 @@ impl Store {
         })
     }
 
-    /// The recordings that a score is based on, in the order in which they were asked; or else which of them are
-    /// missing or were changed.
+    /// The recordings that a score is based on, in the order in which they were asked, or else which of them are
+    /// missing or changed.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -167,8 +168,8 @@ impl Store {
         })
     }
 
-    /// The first recordings behind a run's scores that are not what their digests say, at most so many. A recording
-    /// that is missing does not count.
+    /// The first recordings of a run's scores that do not match their digests, at most `most`. A missing recording does
+    /// not count.
     pub(crate) fn altered_recordings(
         &self,
         run: RunKey,
@@ -204,7 +205,7 @@ impl Store {
         self.conn.prepare_cached(sql)?.query_row([case], |row| row.get(0))
     }
 
-    /// The calls of a score that is read to be shown, or named in a receipt.
+    /// The calls of a score that is read to be shown, or included in a receipt.
     pub(super) fn shown_calls(&self, score: ScoreCursor) -> rusqlite::Result<Vec<ScoreCall>> {
         self.some_score_calls(score.case, score.scorer, MAX_SHOWN)
     }
@@ -258,7 +259,7 @@ pub(super) fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Resu
     let json = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
     };
-    // An answer that is said to be from later than now is from a clock that is ahead.
+    // An answer with a time in the future is from a clock that is ahead.
     let mut statement = conn.prepare_cached(concat!(
         "INSERT INTO calls (digest, reply_digest, call_json, reply_json, model, input_tokens,
              output_tokens, cost_usd, latency_ms, attempts, answered_at_ms)
@@ -293,7 +294,7 @@ pub(super) fn recording(row: &Row<'_>) -> rusqlite::Result<Recording> {
     stored(row)?.map_err(damage)
 }
 
-/// The recording of a row with [`COLUMNS`], whatever its digests say.
+/// The recording of a row with [`COLUMNS`], whether or not it matches its digests.
 fn as_it_stands(row: &Row<'_>) -> rusqlite::Result<Recording> {
     read(row)?.map_err(damage)
 }
@@ -302,13 +303,13 @@ fn damage(altered: Altered) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, Box::new(altered))
 }
 
-/// The recording of a row with [`COLUMNS`], if it is what its digests say.
+/// The recording of a row with [`COLUMNS`], if it matches its digests.
 fn stored(row: &Row<'_>) -> rusqlite::Result<Result<Recording, Altered>> {
     let (call, reply) = (row.get(0)?, row.get(1)?);
     Ok(read(row)?.and_then(|recording| checked(recording, call, reply)))
 }
 
-/// The recording of a row with [`COLUMNS`], if its texts are those of one.
+/// The recording of a row with [`COLUMNS`], if its texts are valid.
 fn read(row: &Row<'_>) -> rusqlite::Result<Result<Recording, Altered>> {
     let (call, reply): (Digest, Digest) = (row.get(0)?, row.get(1)?);
     let question = serde_json::from_str(&row.get::<_, String>(2)?);
@@ -334,7 +335,7 @@ mod tests {
     use super::*;
     use crate::judge::{Call, Generation, Question, Reply};
 
-    /// An answer to the one call, of this time and after so many attempts.
+    /// An answer to the one call, with this time and number of attempts.
     fn said(text: &str, answered_at_ms: i64, attempts: u32) -> Arc<Recording> {
         let call = Call {
             provider: "openai".into(),
@@ -348,7 +349,7 @@ mod tests {
         Arc::new(recording.with_attempts(attempts).answered_at(answered_at_ms))
     }
 
-    /// The text, the time and the attempts of the answer that is found after these were kept, one after the other.
+    /// The text, time and attempts of the answer that is found after these were stored, one after another.
     fn found_after(kept: &[Arc<Recording>]) -> (String, i64, u32) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("a.db")).unwrap();
@@ -383,7 +384,7 @@ mod tests {
         let found = || store.recording(call).unwrap().unwrap();
         store.keep_recordings(&[Arc::clone(&early)]).unwrap();
         assert!(found().answered_at_ms < i64::MAX);
-        // As another machine may write it.
+        // As if a machine with a wrong clock had written it.
         store.conn.execute("UPDATE calls SET answered_at_ms = ?1", [i64::MAX]).unwrap();
         assert_eq!(found().reply, early.reply);
         store.keep_recordings(&[Arc::clone(&now)]).unwrap();

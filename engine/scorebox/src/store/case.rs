@@ -1,5 +1,4 @@
-//! What is stored of a case, and whether a case is the one that is stored. Reads no case files and
-//! does not parse JSON.
+//! What is stored of a case, and whether a case equals the stored one. It reads no case files and does not parse JSON.
 
 use rusqlite::{
     CachedStatement, OptionalExtension, Row, ToSql, named_params, params_from_iter,
@@ -19,9 +18,9 @@ use crate::{contract::Parts, digest::Digest};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredCase {
-    /// What names it inside this database.
+    /// Its key in this database.
     pub key: CaseKey,
-    /// Its place in the run.
+    /// Its ordinal in the run.
     pub ordinal: u64,
     /// Its own id.
     pub case_id: String,
@@ -29,23 +28,23 @@ pub struct StoredCase {
     pub iteration: u32,
     /// The task's attempt.
     pub attempt: u32,
-    /// The file it was read from.
+    /// The file from which it was read.
     pub source_name: String,
     /// Its line there, from 1.
     pub source_line: u64,
-    /// Its content.
+    /// The digest of its content.
     pub digest: Digest,
     /// The scorers that already have a row for it, whatever its status; ascending.
     pub finished: Vec<ScorerKey>,
 }
 
-/// All parts of a stored case that scorers can read, as they are in the database.
+/// All parts of a stored case that scorers can read, as stored.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseContent {
     /// Its own id.
     pub case_id: String,
-    /// What the digest was when it was stored.
+    /// The digest that was stored with it.
     pub digest: Digest,
     /// How long the task took, in milliseconds.
     pub latency_ms: Option<f64>,
@@ -55,20 +54,21 @@ pub struct CaseContent {
     pub parts: Parts<String>,
     /// The folder with the files that the task left; a name, not JSON.
     pub workspace: Option<String>,
-    /// Why the case is not to be judged, empty if no reason is given.
+    /// Why the case must not be judged; empty if no reason is given.
     pub skip: Option<String>,
-    /// Why there is no answer, if the task failed.
+    /// Why there is no output, if the task failed.
     pub error: Option<String>,
 }
 
 impl CaseContent {
-    /// Whether its JSON is as readers store it: without white space around a value, which the digest leaves out.
+    /// Whether its JSON is as readers store it: without white space around a value, because the digest does not cover
+    /// it.
     pub(crate) fn is_as_read(&self) -> bool {
         let is_trimmed = |json: &str| json.trim_ascii().len() == json.len();
         is_trimmed(&self.output) && self.parts.iter().all(|(_, json)| is_trimmed(json))
     }
 
-    /// About how much memory it takes, in bytes.
+    /// About how much memory it uses, in bytes.
     pub fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(|(_, json)| json.len()).sum();
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -83,17 +83,17 @@ impl CaseContent {
 pub enum CaseAdded {
     /// It is stored now.
     New(CaseKey),
-    /// An earlier session stored the very same case at the same place.
+    /// An earlier session stored exactly this case with the same ordinal.
     Known(CaseKey),
     /// Not stored: a case with this id, iteration and attempt came earlier in the run.
     Duplicate {
         /// The one that came first.
         first: StoredCase,
     },
-    /// Not stored: an earlier session found something else at this place, so the cases are no longer
-    /// those that the run began with.
+    /// Not stored: an earlier session stored another case with this ordinal, so the cases are no longer those that the
+    /// run began with.
     Changed {
-        /// What was there.
+        /// The case that is stored.
         stored: StoredCase,
     },
 }
@@ -109,8 +109,8 @@ const BY_KEY: &str = "
     WHERE case_key = ?1";
 
 impl Store {
-    /// The stored case of this name, and which scorers are done with it: what a resumed run asks
-    /// before it scores a case again.
+    /// The stored case with this name, and which scorers already have a row for it. A resumed run asks this before it
+    /// scores a case again.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -135,7 +135,7 @@ impl Store {
         self.snapshot(|store| store.brief(|| read(store)))
     }
 
-    /// Whether a case is stored at this place of the run.
+    /// Whether a case with this ordinal is stored in the run.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -146,7 +146,7 @@ impl Store {
         }
     }
 
-    /// What scorers can be given of a stored case.
+    /// The parts of a stored case that scorers can be given.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] if there is no such case; the database cannot be read.
@@ -161,7 +161,8 @@ impl Store {
         })
     }
 
-    /// Stores the case unless it or its place is taken. If it is new, with the digest and the bytes of its row.
+    /// Stores the case unless its name or ordinal is taken. If it is new, returns the digest and the bytes of its row
+    /// too.
     pub(super) fn add_case(
         &self,
         run: RunKey,
@@ -187,7 +188,7 @@ impl Store {
         }
     }
 
-    /// The outcome for a case that needs no writing: its place or its name is taken. Writes nothing.
+    /// The outcome for a case that is not written because its ordinal or its name is taken. It writes nothing.
     pub(super) fn already_there(
         &self,
         run: RunKey,

@@ -1,5 +1,5 @@
-//! The columns of a case, in one table, and the SQL that is made of it. Their order is that of the run's root, so a
-//! new one comes last.
+//! The columns of a case, in one table, and the SQL that is built from it. Their order is that of the run's root, so a
+//! new column comes last.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ struct Column {
     counts: Counts,
 }
 
-/// What of a case a column holds.
+/// Which value of a case a column has.
 #[derive(Clone, Copy)]
 enum Holds {
     Ordinal,
@@ -76,7 +76,7 @@ const COLUMNS: [Column; CASE_VALUES] = [
     content("context", Holds::Part(Field::Context)),
     content("output_schema", Holds::Part(Field::OutputSchema)),
     content("trace", Holds::Part(Field::Trace)),
-    // The digest of the content covers it only as the numbers that it has.
+    // The digest of the content covers only the numbers in it.
     column("usage", Holds::Part(Field::Usage)),
     content("metadata", Holds::Part(Field::Metadata)),
     content("baseline", Holds::Part(Field::Baseline)),
@@ -86,16 +86,16 @@ const COLUMNS: [Column; CASE_VALUES] = [
     column("error", Holds::Error),
 ];
 
-/// How many of them the first version of the root has.
+/// How many of the columns the first version of the root covers.
 pub(super) const CASE_VALUES_OF_ROOT_1: usize = 20;
 
-/// How many of them later versions of the root have. Those behind them count where they have a value.
+/// How many of the columns later versions of the root cover. The columns after them count if they have a value.
 pub(super) const CASE_VALUES_OF_ROOT: usize = 21;
 
 /// Which column is the digest of the case's content.
 pub(super) const CASE_DIGEST: usize = 8;
 
-/// Whether the value of this column counts in the root, and not only whether there is one.
+/// Whether the root covers the value of this column, not only its presence.
 pub(super) fn counts_by_value(index: usize) -> bool {
     COLUMNS.get(index).is_none_or(|column| column.counts == Counts::ByValue)
 }
@@ -118,7 +118,7 @@ pub(super) fn parts() -> impl Iterator<Item = (&'static str, Field)> {
     })
 }
 
-/// Stores a case: its key, its run, and its values.
+/// Inserts a case: its key, its run, and its values.
 pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
     let parameters: Vec<String> =
         (1..=CASE_VALUES + 2).map(|number| format!("?{number}")).collect();
@@ -129,7 +129,7 @@ pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What scorers can be given of a case, by its key.
+/// The parts of a case that scorers can be given, by its key.
 pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
     let parts: Vec<&str> = parts().map(|(name, _)| name).collect();
     format!(
@@ -138,9 +138,9 @@ pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The cases of a run: each with its key, then its values. One that says that it is of another run is read as one of
-/// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from taking the index on runs,
-/// after which it would then sort.
+/// The cases of a run: each with its key, then its values. A case that claims to be of another run is read as a case of
+/// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from using the index on runs,
+/// because it would then have to sort.
 pub(super) static OF_A_RUN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT case_key, {} FROM cases

@@ -14,7 +14,7 @@ use crate::{
     row::Status,
 };
 
-/// Enums whose `as_str` and whose serde words are the same.
+/// For enums whose `as_str` returns the same words as serde.
 macro_rules! stored_as_words {
     ($($name:ty),*) => {$(
         impl FromSql for $name {
@@ -76,7 +76,7 @@ impl ToSql for RunId {
     }
 }
 
-/// A score as it is read: a finite number of 0 or more, as every scale has them. SQLite keeps others as well.
+/// A score as it is read: a finite number of 0 or more, as on every scale. SQLite would accept others as well.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnAScale(pub(super) f64);
 
@@ -104,7 +104,7 @@ where
     value.map_or(ToSqlOutput::Owned(Value::Null), ToSqlOutput::from)
 }
 
-/// A number as SQLite keeps it. Its integers end at 2^63 - 1; no fuel, memory or line comes near.
+/// A number in SQLite's integer type, which ends at 2^63 - 1; no fuel, memory or line number is that large.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The components of runs, each stored once. Looks into none.
+//! The components of runs, each stored once. It does not look inside them.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -6,8 +6,8 @@ use super::{Store, StoreError};
 use crate::{component_bytes::ComponentBytes, digest::Digest};
 
 impl Store {
-    /// The bytes of the component with this digest, as they are in the database; whether they still
-    /// have that digest is for the caller to check.
+    /// The bytes of the component with this digest, as stored; the caller must check whether they still have that
+    /// digest.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -21,7 +21,7 @@ impl Store {
     }
 }
 
-/// Stores a component unless it is stored already, as that of a spec is that was read.
+/// Stores a component unless it is already stored, which is the case for a spec that was read.
 pub(super) fn keep(
     change: &Transaction<'_>,
     component: Option<&ComponentBytes>,

@@ -1,5 +1,5 @@
-//! How many rows of each status every scorer has, and the two means that are shown beside them. Statistics
-//! of the scores themselves are the room `stats`.
+//! How many rows of each status every scorer has, and the two means that are shown with them. Statistics of the scores
+//! themselves are in the room `stats`.
 
 use std::collections::HashMap;
 
@@ -18,9 +18,9 @@ use crate::row::Status;
 pub struct ScorerCounts {
     /// The suite's key for the scorer.
     pub scorer_id: String,
-    /// For people; of the newest run, if runs differ.
+    /// For people; from the newest run, if runs differ.
     pub scorer_name: String,
-    /// The stored scorers that it is in the runs, each with rows unless one run is named; in the order of the runs.
+    /// Its stored scorers in the runs, each with rows unless one run is named; in the order of the runs.
     #[serde(skip)]
     pub scorers: Vec<ScorerKey>,
     /// Rows with a score.
@@ -29,11 +29,11 @@ pub struct ScorerCounts {
     pub not_applicable: u64,
     /// Rows of cases that the scorer skips.
     pub skipped: u64,
-    /// Rows that should have a score and have none.
+    /// Rows that should have a score but do not.
     pub errors: u64,
     /// Rows among them that were copied from an earlier run.
     pub reused: u64,
-    /// Mean fuel of the rows that were answered (scored or not applicable).
+    /// Mean fuel of the rows with an answer (scored or not applicable).
     pub mean_fuel: Option<f64>,
     /// Mean duration of the same rows, in milliseconds.
     pub mean_duration_ms: Option<f64>,
@@ -43,8 +43,8 @@ pub struct ScorerCounts {
 type ScoresOfEach = Vec<Vec<f64>>;
 
 impl Store {
-    /// The counts of what `filter` names, by scorer id, in the suite's order. With a run, its scorers
-    /// without rows are included.
+    /// The counts of the rows that `filter` selects, by scorer id, in the suite's order. If it names a run, the run's
+    /// scorers without rows are included.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -52,8 +52,8 @@ impl Store {
         Ok(self.counts_with_scores(filter, 0)?.0)
     }
 
-    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there may be
-    /// more than `most`, or the filter names no run.
+    /// The same, and the scores of each scorer in the order of its rows; `None` instead of all scores if there may be
+    /// more than `most`, or if the filter names no run.
     ///
     /// # Errors
     /// As [`Store::counts`].
@@ -104,8 +104,8 @@ impl Store {
         self.add_reused(conditions, tallies)
     }
 
-    /// Counted apart, through an index that is empty if nothing was reused: the column is behind
-    /// the texts of a row.
+    /// Counts reused rows separately, with an index that is empty if nothing was reused: in the table, the column comes
+    /// after the texts of a row, which makes it slow to read.
     fn add_reused(
         &self,
         mut conditions: Conditions,
@@ -119,13 +119,13 @@ impl Store {
         })
     }
 
-    /// The scorers that `filter` names: key, id and name, in the order in which they were stored.
+    /// The scorers that `filter` selects: key, id and name, in the order in which they were stored.
     pub(super) fn named_scorers(
         &self,
         filter: &ScoreFilter,
         run: Option<RunKey>,
     ) -> Result<Vec<(ScorerKey, String, String)>, StoreError> {
-        // Only this condition alone makes the index usable, which begins with the run.
+        // SQLite uses the index, which begins with the run, only if the condition is exactly this.
         let of_run = if run.is_some() { "run = ?1" } else { "?1 IS NULL" };
         let sql = format!(
             "SELECT scorer, scorer_id, name FROM scorers
@@ -146,7 +146,7 @@ impl Store {
     }
 }
 
-/// The rows of one scorer, added up.
+/// The sums over the rows of one scorer.
 #[derive(Debug, Default)]
 struct Tally {
     scored: u64,
@@ -157,12 +157,12 @@ struct Tally {
     fuel: u128,
     with_fuel: u64,
     duration_ms: f64,
-    /// As many as there was room for.
+    /// As many as there is room for.
     scores: Vec<f64>,
 }
 
 impl Tally {
-    /// That of no row, with room for so many scores.
+    /// An empty tally, with room for this number of scores.
     fn with_room(scores: usize) -> Tally {
         Tally { scores: Vec::with_capacity(scores), ..Tally::default() }
     }
@@ -209,14 +209,14 @@ impl Tally {
     }
 }
 
-/// Tallies of several runs, put together by scorer id.
+/// Tallies of several runs, merged by scorer id.
 #[derive(Default)]
 struct Merged {
     scorers: Vec<Pooled>,
     indices: HashMap<String, usize>,
 }
 
-/// The scorers of one id.
+/// The scorers with one id.
 struct Pooled {
     scorer_id: String,
     name: String,

@@ -1,5 +1,5 @@
-//! The cases of a run with what their scorers say, as far as verdicts need it: in one pass over both tables, one case
-//! at a time. Computes no verdict.
+//! The cases of a run with the parts of their scorers' answers that verdicts need: in one pass over both tables, one
+//! case at a time. It computes no verdict.
 
 use std::sync::atomic::Ordering;
 
@@ -8,11 +8,11 @@ use rusqlite::{Row, Rows, params};
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, effort::Ascending};
 use crate::row::{Json, Status};
 
-/// A case, and what its scorers say about it.
+/// A case, and the answers of its scorers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CaseToDecide {
-    /// What names it inside this database.
+    /// Its key in this database.
     pub key: CaseKey,
     /// Its own id.
     pub case_id: String,
@@ -26,17 +26,17 @@ pub struct CaseToDecide {
     pub latency_ms: Option<f64>,
     /// What the task consumed, as JSON.
     pub usage: Option<Json>,
-    /// Whether it says what the agent did.
+    /// Whether it has a trace of the agent's actions.
     pub has_trace: bool,
-    /// Why the case is not to be judged, empty if no reason is given.
+    /// Why the case must not be judged; empty if no reason is given.
     pub skip: Option<String>,
-    /// Why there is no answer, if the task failed.
+    /// Why there is no output, if the task failed.
     pub error: Option<String>,
     /// Its rows, in the order of the scorers.
     pub rows: Vec<RowToDecide>,
 }
 
-/// What one scorer says about a case.
+/// One scorer's answer for a case.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RowToDecide {
@@ -44,15 +44,15 @@ pub struct RowToDecide {
     pub scorer: ScorerKey,
     /// The outcome.
     pub status: Status,
-    /// In every scored row and in no other.
+    /// Set in scored rows only.
     pub score: Option<f64>,
-    /// The checks that the score is made of.
+    /// The checks that the score consists of.
     pub assertions: Option<Json>,
-    /// Why the scorer skips the case; in no other row.
+    /// Why the scorer skips the case; only in skipped rows.
     pub skipped_because: Option<String>,
 }
 
-/// The `+` keeps SQLite from taking an index, after which it would need to sort.
+/// The `+` keeps SQLite from using an index, because it would then have to sort.
 const CASES: &str = "
     SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error, typeof(trace) <> 'null'
     FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +node_id = ?3)
@@ -63,8 +63,8 @@ const ROWS: &str = "
     FROM score_rows WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key, scorer";
 
 impl Store {
-    /// Hands over the cases of a run, or those of one of its tasks, in the order in which they were read, until `take`
-    /// answers false.
+    /// Calls `take` with each case of a run, or of one of its tasks, in the order in which they were read, until it
+    /// returns false.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -77,7 +77,7 @@ impl Store {
         self.for_each_case_from(run, None, node, take)
     }
 
-    /// As [`Store::for_each_case`], beginning with the case `from`.
+    /// Like [`Store::for_each_case`], beginning with the case `from`.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-/// Score rows in the order of their cases, the next one in hand.
+/// Score rows in the order of their cases, with one row of lookahead.
 struct ScoreRows<'s> {
     rows: Rows<'s>,
     next: Option<(CaseKey, RowToDecide)>,
@@ -138,7 +138,7 @@ impl<'s> ScoreRows<'s> {
         Ok(())
     }
 
-    /// Gives the case its rows. Rows before it are of cases that are not asked for.
+    /// Gives the case its rows. Rows before them belong to cases that were not requested.
     fn move_to(&mut self, case: &mut CaseToDecide) -> rusqlite::Result<()> {
         while let Some((key, row)) = self.next.take_if(|(key, _)| *key <= case.key) {
             if key == case.key {
@@ -167,7 +167,7 @@ pub(super) fn case_to_decide(row: &Row<'_>) -> rusqlite::Result<CaseToDecide> {
     })
 }
 
-/// What a scorer says, from its key and the four columns that come after it, the first of them at this index.
+/// A scorer's answer, from its key and the four columns after it, the first of which has this index.
 pub(super) fn row_to_decide(
     row: &Row<'_>,
     scorer: ScorerKey,

@@ -1,5 +1,5 @@
-//! What the store promises when processes die, disks fill and files are not what they should be.
-//! Tests that need another process run this test binary again.
+//! Tests what the store guarantees when processes die, disks are full and files are damaged. Tests that need another
+//! process run this test binary again.
 
 use std::{
     fs,
@@ -12,10 +12,10 @@ use std::{
 
 use super::{sample::*, *};
 
-/// A line saying which database the other process works on.
+/// The environment variable with the database that the other process uses.
 const TASK: &str = "SCOREBOX_STORE_TEST";
 
-/// This binary again, for one of the `other_process_…` tests below, on the database at `path`.
+/// This binary again, to run one of the `other_process_…` tests below on the database at `path`.
 fn other_process(binary: &Path, test: &str, path: &Path) -> Command {
     let (_crate, module) = module_path!().split_once("::").unwrap();
     let mut command = Command::new(binary);
@@ -82,7 +82,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     assert!(writer.add_score(key, scorer, &scored(1.0)).unwrap());
 }
 
-/// Cases that one transaction of a removal takes, with one scorer, and some more.
+/// A few more cases than one transaction of a removal deletes, with one scorer.
 const TWO_TRANSACTIONS: u64 = 6000;
 
 #[test]
@@ -94,7 +94,7 @@ fn other_process_removes_a_run_and_waits_after_its_first_transaction() {
         assert!(removed.cases > 0 && removed.cases < TWO_TRANSACTIONS);
         let mut out = std::io::stdout();
         writeln!(out, "removed a part").and_then(|()| out.flush()).unwrap();
-        // Without end: standard input is a pipe without a writer.
+        // Waits forever: standard input is a pipe without a writer.
         std::io::stdin().read_line(&mut String::new()).unwrap();
     };
     store.remove_runs(&["goes"], 0, waits).unwrap();
@@ -132,7 +132,7 @@ fn a_removal_that_is_killed_leaves_a_whole_database_and_is_finished_or_undone_la
     assert!(left > 0 && left < TWO_TRANSACTIONS);
     assert_eq!(store.row_count(run.key).unwrap(), left, "a case goes with its rows");
 
-    // A resume computes what is gone.
+    // A resumed run computes the deleted rows again.
     let handle = store.resume_run("goes", &session()).unwrap();
     let scorer = handle.scorers[0];
     let mut writer = RunWriter::new(Store::open(&path).unwrap(), handle);
@@ -233,7 +233,7 @@ mod without_rights {
         for name in ["clean.db", "secret.db"] {
             Store::open(place.join(name)).unwrap().create_run(&run("r"), &[], &session()).unwrap();
         }
-        // A log that was never brought into its database, as a killed writer leaves it.
+        // A log that was never merged into its database, as a killed writer leaves it.
         let mut writing = Store::open(folder.path().join("open.db")).unwrap();
         writing.create_run(&run("r"), &[], &session()).unwrap();
         fs::copy(folder.path().join("open.db"), place.join("unclean.db")).unwrap();

@@ -1,5 +1,5 @@
-//! Bounds on what one statement may read: a damaged or hostile file can lead through its pages in circles, so
-//! that a few kilobytes look like rows without end, or like the same rows again. Reads nothing itself.
+//! Limits on how much one statement may read: in a damaged or hostile file, pages can refer to each other in circles,
+//! so that a few kilobytes look like infinitely many rows, or like the same rows again. It reads nothing itself.
 
 use std::sync::{
     Arc,
@@ -10,23 +10,23 @@ use rusqlite::{Connection, ffi};
 
 use super::{Store, StoreError};
 
-/// What is wrong with a file whose rows come twice, or in another order than was asked for.
+/// The description of a file whose rows occur twice, or are not in the requested order.
 const OUT_OF_ORDER: &str = "its rows are not in the order of their keys";
 
-/// Steps of SQLite's machine between two looks at the bound.
+/// How many steps of SQLite's virtual machine pass between two checks of the limit.
 const STEPS_PER_LOOK: i32 = 10_000;
-/// Steps that a statement may take for each byte of the file. A row takes some 100 steps, in the widest
-/// statement, and has 20 bytes or more.
+/// How many steps a statement may use for each byte of the file. A row takes some 100 steps in the statement with the
+/// most columns, and has 20 bytes or more.
 const STEPS_PER_BYTE: u64 = 64;
-/// Steps that every statement may take: some seconds.
+/// How many steps every statement may use: some seconds.
 const STEPS_AT_LEAST: u64 = 100_000_000;
 
-/// The steps that are left to the statement that runs; without end if none is bounded.
+/// The steps that are left for the running statement; unlimited if none is bounded.
 #[derive(Debug)]
 pub(super) struct Effort(Arc<AtomicU64>);
 
 impl Effort {
-    /// Has the connection count its steps.
+    /// Makes the connection count its steps.
     pub(super) fn of(conn: &mut Connection) -> rusqlite::Result<Effort> {
         let left = Arc::new(AtomicU64::new(u64::MAX));
         let counted = Arc::clone(&left);
@@ -44,17 +44,17 @@ impl Effort {
     }
 }
 
-/// The keys of rows that are to come in ascending order, each once. What looks at each row would else be at
-/// it for as long as the bound on steps allows, and keep all of them.
+/// Checks that the keys of rows ascend, each once. Otherwise, code that handles each row would run for as long as the
+/// limit on steps allows, and keep all the rows.
 pub(super) struct Ascending<K>(Option<K>);
 
 impl<K: PartialOrd> Ascending<K> {
-    /// Keys that come after this one, or any.
+    /// Expects keys after this one, or any key.
     pub(super) fn after(key: Option<K>) -> Ascending<K> {
         Ascending(key)
     }
 
-    /// Notes the next key.
+    /// Checks the next key.
     ///
     /// # Errors
     /// If it is not greater than the one before: the file is damaged.
@@ -69,10 +69,10 @@ impl<K: PartialOrd> Ascending<K> {
 }
 
 impl Store {
-    /// Runs a reading that finds few rows, by their keys.
+    /// Runs a read that finds few rows by their keys.
     ///
     /// # Errors
-    /// As [`Store::bounded`].
+    /// Like [`Store::bounded`].
     pub(super) fn brief<T>(
         &self,
         read: impl FnOnce() -> rusqlite::Result<T>,
@@ -80,10 +80,10 @@ impl Store {
         self.explained(self.within(STEPS_AT_LEAST, read))
     }
 
-    /// Runs a reading that passes over many rows, within the steps that a file of this size can need.
+    /// Runs a read of many rows, within the steps that a file of this size can need.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if it takes more; what `read` returns.
+    /// [`StoreError::Corrupt`] if it takes more steps; the errors of `read`.
     pub(super) fn bounded<T>(
         &self,
         read: impl FnOnce() -> rusqlite::Result<T>,
@@ -99,7 +99,7 @@ impl Store {
         self.explained(self.within(steps, read))
     }
 
-    /// Runs a reading within so many steps, and within those that are left to the one that it is a part of.
+    /// Runs a read within this number of steps, and within the steps that are left to an enclosing read.
     fn within<T>(
         &self,
         steps: u64,
@@ -129,10 +129,9 @@ mod tests {
     };
     use crate::digest::Digest;
 
-    /// A page of a table's tree (SQLite's file format, section 1.6) that leads to page `child` some hundred
-    /// times.
+    /// A page of a table's tree (SQLite's file format, section 1.6) that refers to page `child` some hundred times.
     fn page_of_pointers(child: u32, bytes: usize) -> Vec<u8> {
-        // A cell is a page's number and the greatest key below it: 2^63 - 1.
+        // A cell is a page's number and the greatest key below it, here 2^63 - 1.
         let pointer = [&child.to_be_bytes()[..], &[0xBF], &[0xFF; 8]].concat();
         let (cells, cell) = (bytes / 7, bytes - pointer.len());
         let mut page = vec![0; bytes];
@@ -147,8 +146,8 @@ mod tests {
         page
     }
 
-    /// Four pages, each of which leads to the next some hundred times, and the last to what was at the root
-    /// of the table's own tree.
+    /// Adds four pages, each of which refers to the next one some hundred times, and the last one to the original root
+    /// of the table's tree.
     fn lead_in_circles(path: &Path, table: &str) {
         let conn = Connection::open(path).unwrap();
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
@@ -168,7 +167,7 @@ mod tests {
         fs::write(path, bytes).unwrap();
     }
 
-    /// A database of a run with some cases, in which a table's pages lead in circles; and the run.
+    /// A database with a run of some cases, in which a table's pages refer to each other in circles; and the run.
     fn in_circles(table: &str) -> (TempDir, Store, RunKey) {
         let (folder, store) = database();
         let path = folder.path().join("scores.db");
@@ -190,7 +189,7 @@ mod tests {
         assert!(error.to_string().ends_with(TOO_MUCH), "{error}");
     }
 
-    /// Long before the bound on steps, for each of them is kept or looked into.
+    /// Long before the limit on steps, because each row is kept or examined.
     #[test]
     fn rows_that_come_again_are_damage() {
         let (_folder, store, run) = in_circles("cases");

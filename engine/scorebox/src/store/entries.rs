@@ -1,11 +1,11 @@
-//! What a stored case says about itself beyond its output: whose it is, and what was measured. Understands none of it.
+//! What a stored case contains beyond its output: its metadata and unknown keys. It interprets none of it.
 
 use rusqlite::OptionalExtension as _;
 
 use super::{CaseKey, Store, StoreError};
 use crate::row::Json;
 
-/// What a case says about itself.
+/// The parts of a case beyond its output.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CaseEntry {
@@ -16,7 +16,7 @@ pub struct CaseEntry {
 }
 
 impl Store {
-    /// What the case of this key says about itself; nothing if there is no such case.
+    /// The metadata and unknown keys of the case with this key; empty if there is no such case.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -1,5 +1,5 @@
-//! Everything that can go wrong with a stored database, as data: what, which file, and what to do
-//! next. Prints nothing and retries nothing.
+//! Everything that can go wrong with a stored database, as data: what happened, in which file, and what to do next. It
+//! prints nothing and retries nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use rusqlite::{ErrorCode, ffi};
 use super::Altered;
 use crate::advice::{Advice, Advised, Database, Form, Resource, Thing};
 
-/// What is wrong with a file whose reading goes beyond the bound.
+/// The description of a file whose reading exceeds the limit.
 pub(super) const TOO_MUCH: &str =
     "reading it takes more steps than a database of its size can need";
 
-/// A number in the place of a score that no scorer can have given.
+/// A stored number that no scorer can have given as a score.
 #[derive(Debug, thiserror::Error)]
 #[error("{} is not a possible score: scores are finite, and 0 or more", in_short(.0))]
 pub(super) struct OnNoScale(pub(super) f64);
@@ -31,7 +31,7 @@ pub(crate) fn in_short(number: &f64) -> String {
     }
 }
 
-/// Why the store could not do what it was asked. The message is one line.
+/// Why the store could not do what was requested. The message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -41,7 +41,7 @@ pub enum StoreError {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// The folder that the file should be in is not there.
+    /// The file's folder does not exist.
     #[error("the folder of {} does not exist", path.display())]
     NoFolder {
         /// The database.
@@ -56,16 +56,16 @@ pub enum StoreError {
     /// A folder, a device or a pipe.
     #[error("{} is not a regular file", path.display())]
     NotAFile {
-        /// What was given as the database.
+        /// The path that was given as the database.
         path: PathBuf,
     },
-    /// Something else than a file has the name of a file that is kept beside the database: a log, or a lock.
+    /// A path that the database needs for a file beside it, a log or a lock, is not a file.
     #[error("{} is kept beside the database, and is not a regular file", path.display())]
     NotAFileBeside {
-        /// What is there.
+        /// That path.
         path: PathBuf,
     },
-    /// A file, but not SQLite's.
+    /// A file, but not an SQLite database.
     #[error("{} is not an SQLite database", path.display())]
     NotSqlite {
         /// The file.
@@ -77,21 +77,21 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A database of ours in which another program made or changed something that runs when it is used.
+    /// A scorebox database in which another program created or changed something that runs when the database is used.
     #[error("{} is not a database as scorebox creates it: {what}", path.display())]
     Strange {
         /// The file.
         path: PathBuf,
-        /// The object that is too many, is missing or was changed.
+        /// The object that is unexpected, missing or changed.
         what: String,
     },
-    /// An empty file, if something was to be read.
+    /// An empty file, which cannot be read.
     #[error("{} is empty: no run was ever stored in it", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// Written by a scorebox that knows more than this one.
+    /// Written by a newer scorebox.
     #[error(
         "{} was written by a newer scorebox: it has schema {found}, this one knows up to {known}",
         path.display()
@@ -104,7 +104,7 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: u32,
     },
-    /// Written by an older scorebox, in a place where it can't be brought up to date.
+    /// Written by an older scorebox, and cannot be updated where it is.
     #[error(
         "{} was written by an older scorebox (schema {found}, now {known}) and cannot be updated here",
         path.display()
@@ -117,20 +117,20 @@ pub enum StoreError {
         /// The version that this build reads.
         known: u32,
     },
-    /// The operating system forbids it.
+    /// The operating system denies access.
     #[error("no permission to open or create {}", path.display())]
     Permission {
         /// The database.
         path: PathBuf,
     },
-    /// The file, its folder or its disk can't be written.
+    /// The file, its folder or its disk cannot be written.
     #[error("{} is read-only", path.display())]
     ReadOnly {
         /// The database.
         path: PathBuf,
     },
-    /// Part of the data is still in the log file beside it, and the folder can't be written to
-    /// bring the two together.
+    /// Part of the data is still in the log file beside the database, and merging it requires write access to the
+    /// folder.
     #[error(
         "{} was not closed cleanly and is in a folder that cannot be written",
         path.display()
@@ -163,10 +163,10 @@ pub enum StoreError {
     Corrupt {
         /// The database.
         path: PathBuf,
-        /// What was found.
+        /// The contradiction.
         what: String,
     },
-    /// Rows that were written are not in the database at the end.
+    /// Rows that were written are missing from the database at the end.
     #[error(
         "{} has {stored} score rows of this run, and {expected} were written: rows were lost",
         path.display()
@@ -184,9 +184,9 @@ pub enum StoreError {
     NoSuchRun {
         /// The database.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// Ids that begin like it, else the newest ones; at most five.
+        /// Ids that begin with it, or with which it begins, then the newest ones; at most five.
         near: Vec<String>,
     },
     /// The id is taken.
@@ -205,7 +205,7 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
-    /// The run, or a part of it, went while it was read.
+    /// The run, or a part of it, was removed while it was read.
     #[error("the run `{id}` in {} was removed meanwhile", path.display())]
     Removed {
         /// The database.
@@ -213,7 +213,7 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
-    /// The run is not what it was when it ended.
+    /// The run has changed since it ended.
     #[error("the run `{id}` in {} was changed since it ended", path.display())]
     Changed {
         /// The database.
@@ -243,7 +243,7 @@ pub enum StoreError {
         /// The runs that hold the copies.
         by: Vec<String>,
     },
-    /// Cases of a run appeared while it was removed.
+    /// Cases of a run were added while it was removed.
     #[error("another process is writing the run `{id}` in {}", path.display())]
     InUse {
         /// The database.
@@ -251,16 +251,16 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
-    /// The text can't be a run id.
+    /// The text is not a valid run id.
     #[error("`{}` is not a run id", text.escape_debug())]
     InvalidRunId {
-        /// What was given.
+        /// The text.
         text: String,
     },
-    /// The text can't be a score id.
+    /// The text is not a valid score id.
     #[error("`{}` is not a score id", text.escape_debug())]
     InvalidScoreId {
-        /// What was given.
+        /// The text.
         text: String,
     },
     /// A value that the tables refuse: a number out of range, a case or scorer of another run.
@@ -268,7 +268,7 @@ pub enum StoreError {
     Rejected {
         /// The database.
         path: PathBuf,
-        /// The rule that was broken, in SQLite's words.
+        /// The violated rule, in SQLite's words.
         what: String,
     },
     /// This process has as many open files as it may have.
@@ -282,7 +282,7 @@ pub enum StoreError {
     Sqlite {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
@@ -330,7 +330,7 @@ impl Advised for StoreError {
 }
 
 impl StoreError {
-    /// SQLite's error as the one that says which file and what it means for the user.
+    /// Converts SQLite's error to one that names the file and explains the consequence to the user.
     pub(super) fn from_sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
         let path = path.to_owned();
         let rusqlite::Error::SqliteFailure(failure, message) = &error else {
@@ -342,11 +342,11 @@ impl StoreError {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Locked { path },
             ErrorCode::ReadOnly => Self::ReadOnly { path },
             ErrorCode::DiskFull => Self::DiskFull { path },
-            // The shared-memory file could not grow, which is how a full disk shows there.
+            // The shared-memory file could not grow: this is how SQLite reports a full disk there.
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::DiskFull { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, what: what() },
             ErrorCode::ConstraintViolation => Self::Rejected { path, what: what() },
-            // Nothing here interrupts but the bound on a statement's steps.
+            // Only the limit on a statement's steps interrupts here.
             ErrorCode::OperationInterrupted => Self::Corrupt { path, what: TOO_MUCH.into() },
             ErrorCode::PermissionDenied => Self::Permission { path },
             ErrorCode::CannotOpen => Self::from_cannot_open(path, error),
@@ -354,8 +354,8 @@ impl StoreError {
         }
     }
 
-    /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not
-    /// UTF-8.
+    /// A value of a type that its column cannot hold means damage, because the tables are STRICT. So does a text that
+    /// is not UTF-8.
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, why)
@@ -373,7 +373,7 @@ impl StoreError {
         }
     }
 
-    /// SQLite says "unable to open" for many things; the file system knows which.
+    /// SQLite reports "unable to open" for many causes; the file system knows which one it is.
     fn from_cannot_open(path: PathBuf, error: rusqlite::Error) -> StoreError {
         if !path.parent().is_some_and(Path::is_dir) {
             return Self::NoFolder { path };
@@ -383,7 +383,7 @@ impl StoreError {
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Self::Permission { path },
             // The folder exists and the file does not: it could not be created.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::Permission { path },
-            // The file opens, so it is the files that SQLite keeps beside it.
+            // The file opens, so the files that SQLite keeps beside it are the cause.
             Ok(_) => Self::ReadOnly { path },
             Err(_) => Self::Sqlite { path, source: error },
         }

@@ -1,10 +1,10 @@
-//! Which score rows a reader asks for, turned into conditions on the tables. Runs no query.
+//! Which score rows a reader requests, translated to conditions on the tables. It runs no query.
 
 use rusqlite::types::Value;
 
 use super::{CaseKey, RunKey, ScorerKey};
 
-/// Which score rows are meant: those for which everything that is set here holds.
+/// Which score rows are selected: those that meet all conditions that are set here.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ScoreFilter {
@@ -16,12 +16,12 @@ pub struct ScoreFilter {
     pub scorer: Option<String>,
     /// Of cases with this id, all iterations and attempts.
     pub case: Option<String>,
-    /// That are errors, or of which something does not hold that is required of it, by a gate or softly: the scorer's
-    /// threshold, or an assertion of the score.
+    /// That are errors, or that do not meet a requirement, gate or soft: the scorer's threshold, or an assertion of the
+    /// score.
     pub failed: bool,
     /// That are errors.
     pub errors: bool,
-    /// That are scored less than this.
+    /// With a score less than this.
     pub below: Option<f64>,
 }
 
@@ -74,7 +74,7 @@ impl ScoreFilter {
     }
 }
 
-/// A place in the order of score rows: run, then case, then scorer.
+/// A position in the order of score rows: run, then case, then scorer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScoreCursor {
     pub(super) case: CaseKey,
@@ -82,7 +82,7 @@ pub struct ScoreCursor {
 }
 
 impl ScoreCursor {
-    /// The place of the row of this case and scorer.
+    /// The position of the row of this case and scorer.
     pub fn new(case: CaseKey, scorer: ScorerKey) -> ScoreCursor {
         ScoreCursor { case, scorer }
     }
@@ -98,8 +98,8 @@ impl ScoreCursor {
     }
 }
 
-/// What `verdict::Policy` does not say holds, in SQL: gates from 0 to 1 and gates among the assertions ask for the best
-/// score if they have no threshold.
+/// The opposite of what `verdict::Policy` checks, in SQL: gates from 0 to 1, and gates among the assertions, require
+/// the best score if they have no threshold.
 const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
     SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
         WHEN 'lower-is-better' THEN score_rows.score > coalesce(scorers.threshold,
@@ -120,8 +120,7 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// The conditions of `filter`, whose run, if it names one, has the key `run`; only rows after
-    /// `after`.
+    /// The conditions of `filter`, whose run, if it names one, has the key `run`; only for rows after `after`.
     pub(super) fn of(
         filter: &ScoreFilter,
         run: Option<RunKey>,
@@ -137,7 +136,7 @@ impl Conditions {
             found.add(FAILED, []);
         }
         if filter.errors {
-            // The very words of the partial index, which is used only then.
+            // The exact condition of the partial index, which SQLite uses only then.
             found.add("score_rows.status = 'error'", []);
         }
         if let Some(score) = filter.below {
@@ -159,9 +158,9 @@ impl Conditions {
         self.values.extend(values);
     }
 
-    /// The range of keys, so that a page begins where the last one ended and no row is looked at
-    /// twice. Also if it is all of them: SQLite counts a table without a condition in one step, in which a
-    /// damaged file can lead it in circles beyond every bound on steps.
+    /// Adds the range of keys, so that a page begins where the last one ended and no row is read twice. It is added
+    /// even if it covers all rows: SQLite counts a table without a condition in one step, in which a damaged file can
+    /// lead it in circles without reaching the limit on steps.
     fn keys(&mut self, run: Option<RunKey>, after: Option<ScoreCursor>) {
         let (mut first, last) = run.map_or((i64::MIN, i64::MAX), CaseKey::bounds);
         if let Some(after) = after {
@@ -192,7 +191,7 @@ impl Conditions {
                         SELECT case_key FROM cases WHERE case_id = ? AND run = ?)",
                     [case, Value::Integer(run.0)],
                 ),
-                // The list of runs makes the index usable, which begins with the run.
+                // The list of runs makes SQLite use the index, which begins with the run.
                 None => self.add(
                     "score_rows.case_key IN (
                         SELECT case_key FROM cases

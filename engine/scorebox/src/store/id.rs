@@ -1,4 +1,4 @@
-//! Names of runs and scores, and the numbers that stand for them inside a database. Looks nothing up.
+//! Names of runs and scores, and the numbers that represent them in a database. It looks nothing up.
 
 #![expect(clippy::exhaustive_structs, reason = "it is what a stored id is made of")]
 
@@ -28,21 +28,21 @@ pub struct CaseKey(pub(super) i64);
 pub(super) const ORDINAL_BITS: u32 = 40;
 
 impl CaseKey {
-    /// The key of the case at `ordinal`, or none if the ordinal has more than 40 bits.
+    /// The key of the case at `ordinal`; `None` if the ordinal has more than 40 bits.
     pub(super) fn new(run: RunKey, ordinal: u64) -> Option<CaseKey> {
         let ordinal = i64::try_from(ordinal).ok().filter(|n| n >> ORDINAL_BITS == 0)?;
         Some(CaseKey((run.0 << ORDINAL_BITS) + ordinal))
     }
 
-    /// The least and the greatest key that a case of this run can have.
+    /// The smallest and the greatest key that a case of this run can have.
     pub(super) fn bounds(run: RunKey) -> (i64, i64) {
         let first = run.0 << ORDINAL_BITS;
         (first, first + ((1 << ORDINAL_BITS) - 1))
     }
 }
 
-/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in
-/// a URL, and without `-` at the beginning, as options have it.
+/// The name of a run, for people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` or `..`, which have another
+/// meaning in a URL, and without `-` at the beginning, which would look like an option.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(String);
 
@@ -52,7 +52,7 @@ impl RunId {
         &self.0
     }
 
-    /// The id of a run that is stored: older databases may have runs called `.`, `..` and `-x`.
+    /// The id of a stored run: older databases may have runs called `.`, `..` and `-x`.
     pub(super) fn stored(text: &str) -> Result<RunId, StoreError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
@@ -61,7 +61,7 @@ impl RunId {
         Err(StoreError::InvalidRunId { text: text.to_owned() })
     }
 
-    /// An id of at most 64 of the characters that ids have.
+    /// An id that is known to be valid: at most 64 of the allowed characters.
     pub(crate) fn trusted(id: String) -> RunId {
         RunId(id)
     }
@@ -90,10 +90,9 @@ impl FromStr for RunId {
     }
 }
 
-/// The name of one score, the same wherever and whenever it is computed:
-/// `RUN:SCORER:ITERATION:ATTEMPT:CASE`.
+/// The name of one score, which does not depend on where and when it is computed: `RUN:SCORER:ITERATION:ATTEMPT:CASE`.
 ///
-/// Only the case's id may contain `:`, and it comes last, so no two scores share a name.
+/// Only the case's id may contain `:`, and it comes last, so no two scores have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreId {
     /// The run.
@@ -137,7 +136,7 @@ impl FromStr for ScoreId {
         };
         parse()
             .filter(|id| !id.scorer_id.is_empty() && !id.case_id.is_empty())
-            // Numbers have many spellings (`+1`, `01`), an id has one.
+            // Numbers have many spellings (`+1`, `01`), but an id has one.
             .filter(|id| id.to_string() == text)
             .ok_or_else(|| StoreError::InvalidScoreId { text: text.to_owned() })
     }

@@ -1,6 +1,6 @@
-//! Whether the indexes of a run agree with its rows. SQLite believes an index, so a person who can write to the file
-//! could hide rows in one, or show others, and leave the rows that the root is computed of as they are. Repairs
-//! nothing.
+//! Checks whether the indexes of a run agree with its rows. SQLite trusts an index, so someone who can write to the
+//! file could hide rows in an index, or show others, and leave the rows from which the root is computed unchanged. It
+//! repairs nothing.
 
 use rusqlite::{OptionalExtension as _, Row, ffi};
 
@@ -9,15 +9,15 @@ use super::{CaseKey, RunKey, Store, StoreError, effort::Ascending};
 /// An index that finds rows of a run.
 struct Index {
     name: &'static str,
-    /// Its entries of a run, in its order, and no value that is not in it.
+    /// A query for its entries of a run, in its order, with only values that are in the index.
     entries: &'static str,
-    /// Whether an entry is that of a row; through the row's key.
+    /// A query that checks whether an entry belongs to a row, by the row's key.
     row: &'static str,
-    /// How many rows of a run it should have.
+    /// A query for the number of rows of a run that it should have.
     count: &'static str,
 }
 
-/// The indexes that readers go through. A `+` keeps SQLite from using them where the rows are asked.
+/// The indexes that readers use. A `+` keeps SQLite from using them when it reads the rows.
 const INDEXES: [Index; 4] = [
     Index {
         name: "sqlite_autoindex_cases_1",
@@ -51,7 +51,7 @@ const INDEXES: [Index; 4] = [
 ];
 
 impl Store {
-    /// The names of the indexes that have other entries of a run than its rows.
+    /// The names of the indexes whose entries of a run differ from its rows.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -65,7 +65,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Whether each entry is that of a row, comes once, and none is missing.
+    /// Whether each entry belongs to a row and occurs once, and no entry is missing.
     fn agrees(&self, index: &Index, run: RunKey) -> rusqlite::Result<bool> {
         let (first, last) = CaseKey::bounds(run);
         let mut stored = self.conn.prepare_cached(index.count)?;
@@ -93,7 +93,7 @@ fn entry_of(row: &Row<'_>) -> rusqlite::Result<(String, i64, i64, i64)> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }
 
-/// Whether entries come twice or in another order, which is how an index disagrees, too.
+/// Whether entries occur twice or in another order, which is also a disagreement.
 fn is_damaged(noted: rusqlite::Result<()>) -> rusqlite::Result<bool> {
     match noted {
         Err(rusqlite::Error::SqliteFailure(error, _))
@@ -136,7 +136,7 @@ mod tests {
         (folder, path, run)
     }
 
-    /// Fills an index with the rows of another condition, and gives it its own words again.
+    /// Fills an index with the rows of another condition, and then restores its definition.
     fn fill_as(path: &std::path::Path, index: &str, sql: &str) {
         let conn = Connection::open(path).unwrap();
         let own: String = conn

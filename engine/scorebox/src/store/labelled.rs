@@ -1,5 +1,5 @@
-//! The cases of a run with what one scorer says about them, or two, and where labels may be: in what the case says
-//! about itself. One case at a time, in the order in which they were read. Understands no label.
+//! The cases of a run with the answers of one or two scorers, and the parts of a case that may have labels. One case at
+//! a time, in the order in which they were read. It interprets no label.
 
 use std::sync::atomic::Ordering;
 
@@ -8,15 +8,15 @@ use rusqlite::{Row, params};
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, effort::Ascending};
 use crate::row::{Json, Status};
 
-/// A case, as far as labels need it.
+/// The parts of a case that labels need.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LabelledCase {
     /// Its id.
     pub case_id: String,
-    /// What the scorer says; `None` if it has no row.
+    /// The scorer's answer; `None` if it has no row.
     pub row: Option<LabelledRow>,
-    /// What the other scorer says, if one was asked for.
+    /// The other scorer's answer, if one was requested.
     pub other: Option<LabelledRow>,
     /// The case's metadata, as JSON.
     pub metadata: Option<Json>,
@@ -24,23 +24,23 @@ pub struct LabelledCase {
     pub other_keys: Option<Json>,
     /// The expected output, as JSON.
     pub ground_truth: Option<Json>,
-    /// The characters of its output: those of the text itself, or of the JSON of what is no text.
+    /// The length of its output in characters: of the text itself, or of the JSON if it is not a text.
     pub output_characters: u64,
 }
 
-/// What a scorer says about a case.
+/// A scorer's answer for a case.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LabelledRow {
     /// The outcome.
     pub status: Status,
-    /// In every scored row and in no other.
+    /// Set in scored rows only.
     pub score: Option<f64>,
     /// The category that the scorer names.
     pub label: Option<String>,
 }
 
-/// The `+` keeps SQLite from taking an index, after which it would need to sort.
+/// The `+` keeps SQLite from using an index, because it would then have to sort.
 const CASES: &str = "
     SELECT cases.case_key, cases.case_id,
         a.status, a.score, a.label, b.status, b.score, b.label,
@@ -52,7 +52,7 @@ const CASES: &str = "
     ORDER BY cases.case_key";
 
 impl Store {
-    /// Hands over the cases of a run, or those of one of its tasks, with what these scorers say, until `take` answers
+    /// Calls `take` with each case of a run, or of one of its tasks, and the answers of these scorers, until it returns
     /// false.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ fn labelled(row: &Row<'_>) -> rusqlite::Result<LabelledCase> {
     })
 }
 
-/// The characters of a text, or of the JSON of what is no text.
+/// The characters of a text, or of the JSON if it is not a text.
 fn characters(output: &str) -> u64 {
     let text = serde_json::from_str::<String>(output);
     text.as_deref().unwrap_or(output).chars().count() as u64

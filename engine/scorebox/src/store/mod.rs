@@ -1,37 +1,37 @@
-//! Keeps runs, cases and scores in one SQLite file and reads them back. Computes no statistics, reads
-//! no clock and prints nothing; every other room goes through it, for no other room writes SQL.
+//! Keeps runs, cases and scores in one SQLite file and reads them back. It computes no statistics, reads no clock and
+//! prints nothing; every other room uses it, because no other room has SQL.
 //!
-//! | file            | what is in it                                                        |
+//! | file            | what it contains                                                     |
 //! |-----------------|----------------------------------------------------------------------|
 //! | `error.rs`      | everything that can go wrong, each with what to do next              |
-//! | `open.rs`       | opening a file to write or to read, and refusing what is not ours    |
-//! | `schema.rs`     | the versions of the tables and the way from an older one             |
-//! | `migrations/`   | the tables themselves, with a comment on every column                |
+//! | `open.rs`       | opening a file to write or to read, and refusing files of others     |
+//! | `schema.rs`     | the versions of the tables, and migrations                           |
+//! | `migrations/`   | the tables, with a comment on every column                           |
 //! | `fixtures/`     | rows as each released version wrote them                             |
-//! | `effort.rs`     | a bound on how long a statement may read                             |
+//! | `effort.rs`     | a limit on how much a statement may read                             |
 //! | `indexes.rs`    | whether the indexes of a run agree with its rows                     |
-//! | `belonging.rs`  | whether the cases and rows of a run stand where all readers find them |
-//! | `root.rs`       | one digest of all that a run holds                                   |
-//! | `size.rs`       | the bytes of all that a run holds                                    |
+//! | `belonging.rs`  | whether all readers find the same cases and rows of a run            |
+//! | `root.rs`       | one digest of everything that a run contains                         |
+//! | `size.rs`       | the bytes of everything that a run contains                          |
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types are stored in a column                                 |
 //! | `run.rs`        | runs: create, resume, list                                           |
 //! | `scorer.rs`     | the scorers of a run                                                 |
 //! | `session.rs`    | one process's work on a run                                          |
-//! | `component.rs`  | the components of runs, each once                                    |
-//! | `run_words.rs`  | words that are stored of a run: its state, how its cases come         |
-//! | `new_case.rs`   | a case that is handed over to be stored                              |
-//! | `new_score.rs`  | a score that is handed over to be stored, and its columns            |
+//! | `component.rs`  | the components of runs, each stored once                             |
+//! | `run_words.rs`  | stored words of a run: its state, the source of its cases            |
+//! | `new_case.rs`   | a case to store                                                      |
+//! | `new_score.rs`  | a score to store, and its columns                                    |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `place.rs`      | whether the database is still the file at its path                   |
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
-//! | `alone.rs`      | whether a session alone has written a run: then nothing need be counted |
-//! | `calls.rs`      | what scorers ask judges, and the scores that depend on it            |
-//! | `call_store.rs` | a database as what judges answered before, and who writes it        |
-//! | `call_check.rs` | whether a recording is the one that its digests name                 |
+//! | `alone.rs`      | whether only one session has written a run: then nothing must be counted |
+//! | `calls.rs`      | the calls of judges, and which scores depend on them                 |
+//! | `call_store.rs` | a database as a store of judges' answers, and its writing thread     |
+//! | `call_check.rs` | whether a recording matches its digests                              |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
 //! | `run_calls.rs`  | what a run asked judges, whatever is stored of its scores            |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
@@ -40,19 +40,19 @@
 //! | `names.rs`      | stored names of cases and nodes, for one that is not there           |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
-//! | `sorted.rs`     | scores in ascending order, of many scorers in one pass               |
-//! | `deciding.rs`   | cases with what their scorers say, for verdicts                      |
-//! | `attempts.rs`   | the attempts at each case, one after the other                       |
+//! | `sorted.rs`     | scores of many scorers in ascending order, in one pass               |
+//! | `deciding.rs`   | cases with their scorers' answers, for verdicts                      |
+//! | `attempts.rs`   | the attempts at each case, one after another                         |
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
-//! | `browsing.rs`   | the words of a case, and the cases around it                         |
+//! | `browsing.rs`   | the words of a case, and the cases before and after it               |
 //! | `case_index/`   | cases by verdict, status, score and words, in its own file           |
-//! | `labelled.rs`   | cases with what one or two scorers say, beside their labels          |
-//! | `counts.rs`     | how many rows of each status, and the means that are beside them     |
+//! | `labelled.rs`   | cases with the answers of one or two scorers, and their labels       |
+//! | `counts.rs`     | the number of rows of each status, and the means shown with it       |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
 //!
-//! Invariant: a score row is written once. The primary key says so, and no statement here updates
-//! one; `remove.rs` alone deletes rows, those of a whole run. (An index of `case_index/` is another file.)
+//! Invariant: a score row is written once. The primary key ensures this, and no statement here updates a row; only
+//! `remove.rs` deletes rows, those of a whole run. (An index of `case_index/` is in another file.)
 //!
 //! Invariant: nothing here holds more than one case, one page of rows or, in `sorted.rs`, 16 MiB of scores in memory.
 
@@ -151,46 +151,46 @@ pub use writer::RunWriter;
 
 /// One open database.
 ///
-/// It belongs to one thread at a time (it is `Send`, not `Sync`); open a second one on the same file
-/// to read while a run is written.
+/// It belongs to one thread at a time (it is `Send`, not `Sync`); open a second one on the same file to read while a
+/// run is being written.
 #[derive(Debug)]
 pub struct Store {
     conn: Connection,
     path: PathBuf,
     effort: effort::Effort,
     rows_read: Arc<AtomicU64>,
-    /// Which older version the file had when it was opened.
+    /// The older schema version that the file had when it was opened.
     updated_from: Option<u32>,
 }
 
 impl Store {
-    /// The file, as an absolute path.
+    /// The absolute path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The version of the schema that the file had, if opening it brought it up to date: an older scorebox refuses it
-    /// from now on.
+    /// The schema version that the file had, if opening it brought it up to date: an older scorebox refuses the file
+    /// from then on.
     pub fn updated_from(&self) -> Option<u32> {
         self.updated_from
     }
 
-    /// How many rows were read through this store so far; it counts on while a long reading runs, so that
-    /// another thread can show how far that is.
+    /// How many rows were read through this store so far. The number grows during a long read, so that another thread
+    /// can show progress.
     pub fn rows_read(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.rows_read)
     }
 
-    /// Runs several reads on one unchanging state of the database, however much is written to it
-    /// meanwhile. A count and the rows that it counts need this.
+    /// Runs several reads on one unchanging state of the database, even if others write to it meanwhile. A count and
+    /// the rows that it counts need this.
     ///
     /// # Errors
-    /// What `read` returns, and [`StoreError::Locked`] and other troubles of reading.
+    /// What `read` returns, and [`StoreError::Locked`] and other read errors.
     pub fn snapshot<T, E: From<StoreError>>(
         &self,
         read: impl FnOnce(&Store) -> Result<T, E>,
     ) -> Result<T, E> {
-        // Inside a batch or another snapshot the state is one already.
+        // A batch or another snapshot already keeps the state.
         if !self.conn.is_autocommit() {
             return read(self);
         }
@@ -200,12 +200,12 @@ impl Store {
         read(self)
     }
 
-    /// Whether SQLite checks, from the next transaction on, that what a new row refers to is there.
+    /// Whether SQLite checks, from the next transaction on, that the rows to which a new row refers exist.
     fn check_references(&self, on: bool) -> Result<(), StoreError> {
         self.explained(self.conn.pragma_update(None, "foreign_keys", on))
     }
 
-    /// `result` with SQLite's error turned into the one that names this file.
+    /// Replaces SQLite's error in `result` with one that names this file.
     fn explained<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| StoreError::from_sqlite(&self.path, error))
     }

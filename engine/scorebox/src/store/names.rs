@@ -6,19 +6,19 @@ use rusqlite::params;
 use super::{CaseKey, RunKey, Store, StoreError};
 use crate::suggest::Closest;
 
-/// Stored names, in place of one that is not there.
+/// Stored names, instead of one that was not found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Names {
-    /// Those that are like it, the closest first; few.
+    /// The names that are similar to it, the closest first; few.
     pub closest: Vec<String>,
     /// The first ones, in the order of the cases.
     pub first: Vec<String>,
-    /// Whether there are others than the first.
+    /// Whether there are more names than the first ones.
     pub are_more: bool,
 }
 
-/// Names in [`Names::first`].
+/// How many names [`Names::first`] has at most.
 const FIRST: usize = 10;
 
 impl Store {

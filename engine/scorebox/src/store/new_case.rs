@@ -1,4 +1,4 @@
-//! A case as a run hands it over to be stored. Stores nothing.
+//! A case that a run passes to the store. It stores nothing.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -7,10 +7,10 @@
 
 use crate::{contract::Parts, digest::Digest};
 
-/// One case to store. All JSON is kept as it is given.
+/// One case to store. All JSON is stored unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCase<'a> {
-    /// Place among all cases of the run, from 0; less than 2^40.
+    /// Its position among all cases of the run, from 0; less than 2^40.
     pub ordinal: u64,
     /// The case's own id; not empty.
     pub case_id: &'a str,
@@ -20,13 +20,13 @@ pub struct NewCase<'a> {
     pub iteration: u32,
     /// The task's attempt, from 0.
     pub attempt: u32,
-    /// The file it was read from, as the user named it.
+    /// The file from which it was read, with the name that the user gave.
     pub source_name: &'a str,
     /// Its line there, from 1.
     pub source_line: u64,
     /// How long the task took, in milliseconds.
     pub latency_ms: Option<f64>,
-    /// The digest of the case as it was read.
+    /// The digest of the case as read.
     pub digest: Digest,
     /// What the task produced, as JSON.
     pub output: &'a str,
@@ -36,8 +36,8 @@ pub struct NewCase<'a> {
     pub workspace: Option<&'a str>,
     /// A JSON object of the keys that scorebox does not know.
     pub other: Option<&'a str>,
-    /// Why the case is not to be judged, empty if no reason is given.
+    /// Why the case must not be judged; empty if no reason is given.
     pub skip: Option<&'a str>,
-    /// Why there is no answer, if the task failed.
+    /// Why there is no output, if the task failed.
     pub error: Option<&'a str>,
 }

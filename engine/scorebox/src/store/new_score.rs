@@ -1,5 +1,5 @@
-//! A score row that is handed over to be stored: its values in the order of its table, and the statement that inserts
-//! them. Decides neither when it is written nor whether it may be.
+//! A score row to store: its values in the order of its table, and the statement that inserts them. It decides neither
+//! when the row is written nor whether it may be.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -37,7 +37,7 @@ pub enum Outcome<'a> {
         reason: Option<&'a str>,
         /// The scorer's own JSON.
         meta: Option<&'a str>,
-        /// The checks that it is made of.
+        /// The checks that it consists of.
         assertions: &'a [Assertion],
     },
     /// The scorer does not apply to this case.
@@ -49,18 +49,18 @@ pub enum Outcome<'a> {
         /// The scorer's own JSON.
         meta: Option<&'a str>,
     },
-    /// It was left out; nothing ran.
+    /// The case was skipped; nothing ran.
     Skipped {
         /// Why, for a person.
         reason: Option<&'a str>,
     },
     /// There is no score, although there should be.
     Error {
-        /// The engine's word for what went wrong, such as `out-of-fuel`.
+        /// The engine's word for the error, such as `out-of-fuel`.
         kind: &'a str,
         /// The message for the user.
         message: &'a str,
-        /// What the scorer said nevertheless.
+        /// The reason that the scorer gave nevertheless.
         reason: Option<&'a str>,
     },
 }
@@ -70,17 +70,17 @@ pub enum Outcome<'a> {
 pub struct NewScore<'a> {
     /// The outcome.
     pub outcome: Outcome<'a>,
-    /// Wasm fuel that it used; `None` if nothing ran.
+    /// The Wasm fuel that it used; `None` if nothing ran.
     pub fuel: Option<u64>,
     /// The sandbox's peak linear memory, in bytes; `None` if nothing ran.
     pub memory_bytes: Option<u64>,
     /// How long the scorer took, in milliseconds; finite, 0 or more.
     pub duration_ms: f64,
-    /// When, in milliseconds since 1970 UTC.
+    /// When it was scored, in milliseconds since 1970 UTC.
     pub scored_at_ms: i64,
     /// What the scorer logged.
     pub log: &'a [LogLine],
-    /// The digest of what the scorer was given; `None` if nothing ran.
+    /// The digest of the scorer's input; `None` if nothing ran.
     pub input_digest: Option<Digest>,
     /// The calls of judges that it is based on.
     pub calls: &'a [ScoreCall],
@@ -94,7 +94,7 @@ const INSERT: &str = "
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
     ON CONFLICT (case_key, scorer) DO NOTHING";
 
-/// Inserts a row; returns whether it was not there.
+/// Inserts a row; returns whether it is new.
 pub(super) fn insert(
     store: &Store,
     session: SessionKey,
@@ -132,7 +132,7 @@ pub(super) fn values<'a>(new: &'a NewScore<'_>) -> rusqlite::Result<[ToSqlOutput
     ])
 }
 
-/// An outcome laid out in columns; what it lacks is NULL.
+/// An outcome as columns; missing values are NULL.
 struct Columns<'a> {
     status: Status,
     score: Option<f64>,

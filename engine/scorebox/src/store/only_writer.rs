@@ -1,5 +1,5 @@
 //! The right to write a run, which one process has at a time: a lock on an empty file beside the database. SQLite's own
-//! locks last for one batch of rows, and keep no other process from scoring the same cases again.
+//! locks last for one batch of rows, so they do not keep another process from scoring the same cases again.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -8,27 +8,26 @@ use std::{
 
 use super::{RunId, StoreError};
 
-/// How often the file is opened again because another process took it away, before nothing more is done about it.
+/// How often the file is opened again because another process removed it, before this gives up.
 const MAX_ATTEMPTS: usize = 100;
 
 /// The right of this process, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OnlyWriter {
     path: PathBuf,
-    /// Open as long as the lock is held.
+    /// Open for as long as the lock is held.
     _file: File,
 }
 
 impl OnlyWriter {
-    /// Takes the right to write the run in the database at `database`. `None` where files cannot be locked, as on some
-    /// network file systems.
+    /// Takes the right to write the run in the database at `database`. `None` if files cannot be locked, for example on
+    /// some network file systems.
     ///
     /// # Errors
-    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one;
-    /// [`StoreError::NotAFileBeside`] if something else than a file has its name, such as a link that leads out of the
-    /// folder.
+    /// [`StoreError::BeingWritten`] if another process has it, or another writer in this process;
+    /// [`StoreError::NotAFileBeside`] if the path is not a file, such as a link that leads out of the folder.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
-        // Whatever link led to it.
+        // The same file, whatever link led to it.
         let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
         let mut name = real.file_name().unwrap_or_default().to_owned();
         name.push(format!("-run-{run}.lock"));
@@ -38,7 +37,7 @@ impl OnlyWriter {
                 return Err(StoreError::NotAFileBeside { path });
             }
             let opened = options().create(true).truncate(false).write(true).open(&path);
-            // That of another user can be locked, too.
+            // The file of another user can be locked, too.
             let opened = opened.or_else(|_| options().read(true).open(&path));
             let Ok(file) = opened else { return Ok(None) };
             match file.try_lock() {
@@ -60,13 +59,13 @@ impl OnlyWriter {
 
 impl Drop for OnlyWriter {
     fn drop(&mut self) {
-        // Before the lock ends: a process that locks it later sees that it is not the one at this path. What stays does
-        // no harm.
+        // Remove it before the lock ends: a process that locks it later sees that it is not the one at this path. If
+        // removing fails, the file does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Options with which no link is followed and no pipe is waited for, whatever is there by the time.
+/// Options that follow no link and do not wait for a pipe, even if the file was replaced meanwhile.
 #[cfg(unix)]
 fn options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -92,7 +91,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.is_ok_and(|file| at_path.is_ok_and(|at_path| file == at_path))
 }
 
-/// There is not a number of a file in the standard library there.
+/// The standard library has no file numbers on this system.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

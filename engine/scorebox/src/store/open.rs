@@ -1,5 +1,5 @@
-//! Opens a database to write or to read, creates or updates its tables, and refuses whatever is not
-//! ours before it changes a byte. Chooses no default path.
+//! Opens a database to write or to read, creates or updates its tables, and refuses every file that is not ours before
+//! it changes a byte. It has no default path.
 
 use std::{
     fs,
@@ -26,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The largest text or row that is read or written: twice the largest component.
 const MAX_VALUE_BYTES: i32 = 256 << 20;
 
-/// Bytes of a page of a new database.
+/// The page size of a new database, in bytes.
 const PAGE_BYTES: i64 = 8 << 10;
 
-/// Bytes of the log after which it is written into the database.
+/// The log is written into the database when it has this many bytes.
 const LOG_BYTES: i64 = 64 << 20;
 
-/// Room for every statement of this room, so that none is compiled twice.
+/// Room in the cache for every statement of this room, so that none is compiled twice.
 const STATEMENTS: usize = 32;
 
 impl Store {
@@ -40,15 +40,14 @@ impl Store {
     /// database; one of an older version is brought up to date, all or nothing.
     ///
     /// # Errors
-    /// One variant of [`StoreError`] for each reason: not a file, not SQLite, another program's, a
-    /// newer version's, no permission, read-only, locked, damaged, disk full.
+    /// One variant of [`StoreError`] for each reason: not a file, not SQLite, of another program or a newer version, no
+    /// permission, read-only, locked, damaged, disk full.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         Opening::of(path.as_ref())?.to_write()
     }
 
-    /// Opens the database at `path` for reading only; a run may be writing it meanwhile. Never
-    /// creates a database, and writes no row: the one thing it may change is to bring a database of
-    /// an older version up to date.
+    /// Opens the database at `path` for reading only; a run may be writing it meanwhile. It never creates a database,
+    /// and writes no row: its only possible change is to bring a database of an older version up to date.
     ///
     /// # Errors
     /// As for [`Store::open`], and [`StoreError::Missing`], [`StoreError::Empty`],
@@ -65,7 +64,7 @@ impl Store {
     }
 }
 
-/// What is opened, and the two settings that tests change.
+/// The file to open, and the two settings that tests change.
 struct Opening<'a> {
     path: PathBuf,
     scripts: &'a [&'a str],
@@ -74,8 +73,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn of(path: &Path) -> Result<Opening<'static>, StoreError> {
-        // Absolute, because SQLite takes some relative names (`:memory:`, `file:…`) for more than
-        // names.
+        // Absolute, because SQLite gives some relative names (`:memory:`, `file:…`) a special meaning.
         let path = std::path::absolute(path)
             .map_err(|_| StoreError::NoCurrentFolder { path: path.to_owned() })?;
         if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
@@ -93,7 +91,7 @@ impl Opening<'_> {
             Content::Ours(version) => version,
             Content::Foreign => return Err(StoreError::Foreign { path: self.path.clone() }),
         };
-        // Without the right to write, SQLite opens for reading and says so only here.
+        // Without write permission, SQLite opens the file for reading and reports it only here.
         if store.explained(store.conn.is_readonly("main"))? {
             return Err(StoreError::ReadOnly { path: self.path.clone() });
         }
@@ -121,11 +119,11 @@ impl Opening<'_> {
         }
     }
 
-    /// What the file holds, in a transaction that has just begun: between its version and its schema no other process
-    /// migrates it.
+    /// The content of the file, in a transaction that has just begun: no other process can migrate it between the reads
+    /// of its version and its schema.
     ///
     /// # Errors
-    /// It has tables of ours, and others or other ones as well, or of a newer version.
+    /// It has our tables, but with additional or changed objects, or of a newer version.
     fn checked(
         &self,
         store: &Store,
@@ -139,7 +137,7 @@ impl Opening<'_> {
         Ok(content)
     }
 
-    /// A connection that can read, and what it sees.
+    /// A connection that can read, and the content that it sees.
     ///
     /// Opened for writing, with writing switched off afterwards: a connection that SQLite itself knows as
     /// read-only leaves its `-wal` and `-shm` files behind. If the file or the folder can't
@@ -147,7 +145,7 @@ impl Opening<'_> {
     /// has no room. Without a log to read they are not needed, and `immutable` says so.
     fn look(&self) -> Result<(Store, Content), StoreError> {
         let store = self.connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // The first statement in it opens the file.
+        // The first statement in this transaction opens the file.
         let looking = schema::looking(&store.conn)
             .and_then(|looking| schema::content(&looking).map(|_| looking));
         let error = looking.as_ref().err();
@@ -177,7 +175,7 @@ impl Opening<'_> {
         Ok((store, content))
     }
 
-    /// Brings an older database up to date and reads that.
+    /// Brings an older database up to date and opens it.
     fn update(&self, found: u32) -> Result<Store, StoreError> {
         match self.to_write() {
             Ok(written) => Ok(Store { updated_from: written.updated_from, ..self.to_read()? }),
@@ -188,8 +186,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Refuses a log or a journal that is no file, which SQLite would open: a pipe for ever, and a link wherever it
-    /// leads.
+    /// Refuses a log or a journal that is not a file, because SQLite would open it: with a pipe it would wait forever,
+    /// and it would follow a link anywhere.
     fn logs_are_files(&self) -> Result<(), StoreError> {
         let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         for ending in ["-wal", "-shm", "-journal"] {
@@ -204,7 +202,7 @@ impl Opening<'_> {
 
     fn connect(&self, name: &Path, flags: OpenFlags) -> Result<Store, StoreError> {
         self.logs_are_files()?;
-        // One thread at a time uses a connection, which Rust sees to, so SQLite need not lock.
+        // Rust ensures that one thread at a time uses a connection, so SQLite need not lock.
         let mut conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         wait_for_locks(&mut conn, self.patience, |_| false)
@@ -218,7 +216,7 @@ impl Opening<'_> {
         Ok(store)
     }
 
-    /// Whether this build knows the version, and the schema is what that version's scripts make.
+    /// Checks that this build knows the version, and that the schema is exactly what that version's scripts create.
     fn ours(&self, store: &Store, found: u32) -> Result<(), StoreError> {
         let known = self.scripts.len() as u32;
         let path = || self.path.clone();
@@ -232,9 +230,8 @@ impl Opening<'_> {
     }
 }
 
-/// A file that a stranger made must not run functions, triggers or views, nor write through its own schema,
-/// nor lie about its pages, nor hand over values larger than any of ours. The statements of this room use no
-/// trigger and no view.
+/// A file from a stranger must not run functions, triggers or views, write through its own schema, have inconsistent
+/// pages, or contain values larger than any of ours. The statements of this room use no trigger and no view.
 fn distrust(conn: &Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -268,28 +265,28 @@ fn wait_for_locks(
 
 /// The settings of a connection that writes.
 fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
-    // Only of a file that has no page yet. Rows are written a tenth quicker than with the usual half of it; pages that
-    // are larger still make each change of an index larger.
+    // This affects only a file without pages. Rows are written 10 % faster than with the default of half this size;
+    // larger pages make each change of an index larger.
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     use_log(conn, patience)?;
-    // With a log, NORMAL loses at most the newest commits when the power fails, and never validity;
-    // when only the process dies it loses nothing.
+    // With a log, NORMAL loses at most the newest commits when the power fails, and the database is always valid; when
+    // only the process dies, it loses nothing.
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // KiB. With a third more, rows of a million cases with random ids are written by 3 % faster, and a long run takes
+    // In KiB. With a third more, rows of a million cases with random ids are written 3 % faster, but a long run uses
     // more than 150 MB.
     conn.pragma_update(None, "cache_size", -36 * 1024)?;
-    // A checkpoint syncs twice, and writes the index pages that all the batches since the last one
-    // touched; if case ids are random that is most of them, every time.
+    // A checkpoint syncs twice, and writes the index pages that all batches since the last one changed; with random
+    // case ids, that is most of the pages, every time.
     let page_bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
     conn.pragma_update(None, "wal_autocheckpoint", LOG_BYTES / page_bytes)?;
-    // A log that a long reader made grow is cut back afterwards.
+    // A log that grew during a long read is truncated afterwards.
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES)
 }
 
-/// Turns on the write-ahead log. Changing the mode needs the file alone, and SQLite does not wait
-/// for that as it does elsewhere, so two processes that create one file at once meet here. A file
-/// system that can't have the log keeps the slower journal, which is as safe.
+/// Turns on the write-ahead log. Changing the mode needs exclusive access to the file, and SQLite does not wait for
+/// that as it does elsewhere, so two processes that create one file at the same time can conflict here. A file system
+/// that does not support the log keeps the slower journal, which is as safe.
 fn use_log(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
     let give_up = Instant::now() + patience;
     loop {

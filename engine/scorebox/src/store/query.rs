@@ -1,5 +1,5 @@
-//! The score rows that a filter names, page by page, and their scores in ascending order. Computes
-//! nothing of them.
+//! The score rows that a filter selects, page by page, and their scores in ascending order. It computes nothing from
+//! them.
 
 use std::sync::atomic::Ordering;
 
@@ -18,14 +18,14 @@ use crate::{
     row::{Answer, AnswerError, Json, Row},
 };
 
-/// One stored row, with what the database knows about its run and scorer; the columns of the view `scores`.
+/// One stored row, with the facts that the database has about its run and scorer; the columns of the view `scores`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ScoreRecord {
-    /// Its deterministic name.
+    /// Its name, which does not depend on where and when it is computed.
     pub id: ScoreId,
-    /// Where it is, to ask for what comes after it.
+    /// Its position, to request the rows after it.
     #[serde(skip)]
     pub cursor: ScoreCursor,
     /// The run.
@@ -37,19 +37,19 @@ pub struct ScoreRecord {
     pub scorer_name: String,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, if one was set.
+    /// The worst score that passes, if one is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
-    /// How the case came.
+    /// The source of the cases.
     pub source: RunSource,
     /// How long the task took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
-    /// The scorebox that computed it.
+    /// The version of the scorebox that computed it.
     pub engine_version: String,
-    /// The wasmtime in that.
+    /// The version of wasmtime in that scorebox.
     pub wasmtime_version: String,
-    /// The id of the row that this one is a copy of, if it was not computed again.
+    /// The id of the row from which this one was copied, if it was not computed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused_from: Option<String>,
 }
@@ -58,14 +58,14 @@ fn count_sql(conditions: &Conditions) -> String {
     format!("SELECT count(*) FROM score_rows{}", conditions.sql())
 }
 
-/// Bytes of rows after which a page ends.
+/// A page ends after this many bytes of rows.
 const PAGE_BYTES: usize = 16 << 20;
 
 impl ScoreRecord {
-    /// About how much memory its texts take, in bytes.
+    /// About how much memory its texts use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let origin = self.reused_from.as_ref().map_or(0, String::len);
-        // The names are in the id as well.
+        // The id has the names as well.
         let names = self.row.case_id.len() + self.row.scorer_id.len() + self.scorer_name.len();
         size_of::<ScoreRecord>() + self.row.bytes() + names + origin
     }
@@ -101,9 +101,9 @@ const RECORDS: &str = "
     LEFT JOIN sessions ON sessions.session = score_rows.session";
 
 impl Store {
-    /// The rows that `filter` names, ordered by run, case and scorer: at most `limit`, beginning
-    /// after `after`, which is the last row of the page before. Fewer if they are large: a page ends
-    /// with the row that makes it larger than 16 MiB. It is empty only if no row is left.
+    /// The rows that `filter` selects, ordered by run, case and scorer: at most `limit`, beginning after `after`, the
+    /// last row of the page before. There are fewer if they are large: a page ends with the row that makes it larger
+    /// than 16 MiB. It is empty only if no row is left.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -147,7 +147,7 @@ impl Store {
         Ok(record)
     }
 
-    /// The score of this name in a run.
+    /// The score with this name in a run.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -163,8 +163,8 @@ impl Store {
         }
     }
 
-    /// The cursors of the rows at these indices (ascending) among those that `filter` names. Takes
-    /// a pass over their keys.
+    /// The cursors of the rows at these indices (ascending) among the rows that `filter` selects. It reads the keys of
+    /// all of these.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -190,7 +190,7 @@ impl Store {
         Ok(cursors)
     }
 
-    /// How many rows `filter` names.
+    /// How many rows `filter` selects.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -204,8 +204,8 @@ impl Store {
         Ok(count)
     }
 
-    /// Hands over every score that `filter` names, of the scorer with this id, in ascending order.
-    /// Memory stays flat: what does not fit is sorted in temporary files.
+    /// Calls `take` with every score that `filter` selects, of the scorer with this id, in ascending order. Memory use
+    /// stays constant: scores that do not fit are sorted in temporary files.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -228,7 +228,7 @@ impl Store {
         })
     }
 
-    /// The record of a row, with its calls of judges.
+    /// The record of a row, with the judge calls that it is based on.
     fn score_record(&self, row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
         let (mut record, asks_judge) = score_record(row)?;
         if asks_judge {
@@ -251,7 +251,7 @@ impl Store {
         self.each_until(sql, conditions, |row| take(row).map(|()| true))
     }
 
-    /// As `each`, until `take` answers false.
+    /// Like `each`, until `take` returns false.
     fn each_until(
         &self,
         sql: &str,
@@ -286,7 +286,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let scorer_name = cells.take()?;
     let status = cells.take()?;
     let error = row_error(cells.take()?, cells.take()?);
-    // As it is: a verification of the row names it.
+    // Unchanged, because verifying the row reports it.
     let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
     let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
     let (scorer_digest, config_digest, input_digest) =
@@ -351,8 +351,8 @@ fn row_error(kind: Option<String>, message: Option<String>) -> Option<AnswerErro
     some.then(|| AnswerError::new(kind.unwrap_or_default(), message.unwrap_or_default()))
 }
 
-/// The cells of a row, from left to right: looking each of 32 columns up by its name would take most
-/// of the time of a page.
+/// The cells of a row, from left to right: finding each of 32 columns by its name would take most of the time of a
+/// page.
 struct Cells<'r> {
     row: &'r SqlRow<'r>,
     next: usize,

@@ -1,5 +1,5 @@
-//! Removes whole runs, and gives the space that they took back to the file system. The one place where rows
-//! are deleted; whether a run is to go is for the caller to know.
+//! Removes whole runs, and returns their space to the file system. Only here are rows deleted; the caller decides which
+//! runs to remove.
 
 use std::{thread, time::Duration};
 
@@ -10,10 +10,10 @@ use super::{
     CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError, run::REMOVAL_BEGUN,
 };
 
-/// Score rows that one transaction deletes, or those of one case: others that write wait for it.
+/// How many score rows one transaction deletes, unless one case has more: other writers wait for it.
 const ROWS_AT_ONCE: usize = 5_000;
 
-/// How long the file is free between two transactions, in which another process gets its turn.
+/// How long the file is free between two transactions, so that another process gets its turn.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// What a removal has deleted so far.
@@ -36,7 +36,7 @@ pub struct Removed {
 pub struct StoreSize {
     /// The file, in bytes.
     pub bytes: u64,
-    /// What of it is unused, and taken before the file grows.
+    /// The unused part of it, which is used before the file grows.
     pub free_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ impl Store {
         self.explained(sizes())
     }
 
-    /// The ids of the other runs that hold copies of this run's scores, oldest first.
+    /// The ids of the other runs that have copies of this run's scores, oldest first.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -69,24 +69,23 @@ impl Store {
         })
     }
 
-    /// Whether a process writes the run now, this one included; where files cannot be locked, nobody knows, and it is
-    /// `false`.
+    /// Whether a process is writing the run now, including this one; `false` if files cannot be locked, because then
+    /// nobody knows.
     pub fn is_being_written(&self, run: &RunId) -> bool {
         matches!(OnlyWriter::take(&self.path, run), Err(StoreError::BeingWritten { .. }))
     }
 
-    /// Removes runs: their cases, score rows, summaries, scorers and sessions, and the components that no other
-    /// run uses. `progress` is called with what has gone after each transaction.
+    /// Removes runs: their cases, score rows, summaries, scorers and sessions, and the components that no other run
+    /// uses. It calls `progress` after each transaction with what has been deleted.
     ///
-    /// First the runs are marked as stopped, then their cases go with their rows, some thousand rows in a
-    /// transaction, then the runs themselves. So wherever it ends early, the database is whole: a run of which
-    /// a part is gone can be removed again, or resumed, which computes that part again. The file keeps its
-    /// size, see [`Store::give_back_space`]. `now_ms` is in milliseconds since 1970 UTC.
+    /// First it marks the runs as stopped, then it deletes their cases with their rows, some thousand rows in a
+    /// transaction, then the runs themselves. So wherever it ends early, the database is consistent: a run that is
+    /// partly deleted can be removed again, or resumed, which computes the deleted part again. The file keeps its size,
+    /// see [`Store::give_back_space`]. `now_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; [`StoreError::Copied`] if a run that is not removed holds copies of
-    /// scores of one that is; [`StoreError::InUse`] if another process writes one of them; troubles of
-    /// writing.
+    /// [`StoreError::NoSuchRun`]; [`StoreError::Copied`] if a run that is not removed has copies of scores of a run
+    /// that is; [`StoreError::InUse`] if another process is writing one of them; write errors.
     pub fn remove_runs(
         &mut self,
         ids: &[&str],
@@ -94,31 +93,31 @@ impl Store {
         mut progress: impl FnMut(Removed),
     ) -> Result<Removed, StoreError> {
         let mut runs = ids.iter().map(|id| self.run(id)).collect::<Result<Vec<_>, _>>()?;
-        // A copy goes before what it was copied from, which is of an earlier run.
+        // A copy is deleted before its original, which is in an earlier run.
         runs.sort_by_key(|run| std::cmp::Reverse(run.key));
         runs.dedup_by_key(|run| run.key);
-        // Nobody begins to write them meanwhile.
+        // Nobody can begin to write them meanwhile.
         let _only = runs.iter().map(|run| self.only_writer(run)).collect::<Result<Vec<_>, _>>()?;
         let all: Vec<Doomed> = runs
             .into_iter()
             .map(|run| Doomed { key: run.key, id: run.spec.id.to_string() })
             .collect();
         let removal = Removal { store: self, all: &all };
-        // Checked by hand, because otherwise SQLite would look for rows of each scorer and each session among
-        // all rows of all runs.
+        // References are checked here, because SQLite would search all rows of all runs for each scorer and each
+        // session.
         removal.store.check_references(false)?;
         let removed = removal.run(now_ms, &mut progress);
         self.check_references(true)?;
         removed
     }
 
-    /// Rewrites the file without its unused parts, and answers how large it was and is. It needs the space
-    /// for a second database meanwhile. Other processes can read, and wait to write; if one reads, the file
-    /// gets smaller only when the last of them closes it.
+    /// Rewrites the file without its unused parts, and returns its size before and after. Meanwhile it needs the space
+    /// for a second database. Other processes can read, and wait to write; if one is reading, the file gets smaller
+    /// only when the last of them closes it.
     ///
     /// # Errors
-    /// [`StoreError::DiskFull`], [`StoreError::Locked`], and other troubles of writing, which all leave the
-    /// database as it was.
+    /// [`StoreError::DiskFull`], [`StoreError::Locked`], and other write errors, which all leave the database as
+    /// it was.
     pub fn give_back_space(&mut self) -> Result<(StoreSize, StoreSize), StoreError> {
         let before = self.size()?;
         self.bounded(|| self.conn.execute_batch("VACUUM"))?;
@@ -128,7 +127,7 @@ impl Store {
         Ok((before, self.size()?))
     }
 
-    /// The right to write a run that is to go.
+    /// The right to write a run that will be removed.
     fn only_writer(&self, run: &RunRecord) -> Result<Option<OnlyWriter>, StoreError> {
         OnlyWriter::take(&self.path, &run.spec.id).map_err(|error| match error {
             StoreError::BeingWritten { path, id } => StoreError::InUse { path, id },
@@ -137,7 +136,7 @@ impl Store {
     }
 }
 
-/// Through the index of copied rows, which is empty if nothing was copied.
+/// Uses the index of copied rows, which is empty if nothing was copied.
 const COPYING: &str = "
     SELECT runs.id FROM runs WHERE runs.run IN (
         SELECT score_rows.case_key >> 40 FROM score_rows INDEXED BY score_rows_reused
@@ -145,7 +144,7 @@ const COPYING: &str = "
             AND case_key NOT BETWEEN ?1 AND ?2)
     ORDER BY runs.run";
 
-/// The recordings that scores of these cases depend on, and no others.
+/// The recordings that only scores of these cases depend on.
 const UNSHARED_CALLS: &str = "
     DELETE FROM calls WHERE (digest, reply_digest) IN (
             SELECT digest, reply_digest FROM score_calls WHERE case_key > ?1 AND case_key <= ?2)
@@ -189,7 +188,7 @@ const ASKED: &str = concat!(
     ")"
 );
 
-/// A run that goes.
+/// A run that is being removed.
 struct Doomed {
     key: RunKey,
     id: String,
@@ -220,7 +219,8 @@ impl Removal<'_> {
         Ok(removed)
     }
 
-    /// Marks the runs, so that none that lacks a part looks finished. Answers with the version of the data.
+    /// Marks the runs, so that none of them looks finished when a part of it is missing. Returns the version of the
+    /// data.
     fn mark(&self, now_ms: i64) -> Result<i64, StoreError> {
         let change = self.begin()?;
         for run in self.all {
@@ -234,7 +234,7 @@ impl Removal<'_> {
         Ok(version)
     }
 
-    /// Removes the next cases after a key with their rows; answers with the last of them.
+    /// Deletes the next cases after a key with their rows; returns the last of them.
     fn remove_cases(
         &self,
         run: &Doomed,
@@ -247,7 +247,7 @@ impl Removal<'_> {
         let scorers = store.scorers(run.key)?.len().max(1);
         let most = i64::try_from((ROWS_AT_ONCE / scorers).max(1)).unwrap_or(i64::MAX);
         let change = self.begin()?;
-        // A score that is copied now is there to be copied, and stays.
+        // A score that another process has copied meanwhile must stay.
         let version = self.data_version()?;
         if version != *seen {
             self.must_not_be_copied(run)?;
@@ -323,7 +323,7 @@ impl Removal<'_> {
         self.store.explained(begun)
     }
 
-    /// A number that changes if another process has written.
+    /// A number that changes when another process has written.
     fn data_version(&self) -> Result<i64, StoreError> {
         let version = self.store.conn.pragma_query_value(None, "data_version", |row| row.get(0));
         self.store.explained(version)
@@ -342,12 +342,12 @@ impl Removal<'_> {
     }
 }
 
-/// Cases that say that they are of a run, under a key of no run: they would be cases of the next run that gets this
-/// one's number. Only someone who writes the file by hand makes them.
+/// Cases that claim to be of a run, with a key of no run: they would become cases of the next run that gets this one's
+/// number. Only a manual change of the file makes them.
 const STRAY_CASES: &str = "
     SELECT case_key FROM cases WHERE run = ?1 AND case_key >> 40 NOT IN (SELECT run FROM runs)";
 
-/// A run without cases; answers how many rows it had that belong to no case of it, which only damage makes.
+/// Deletes a run without cases; returns how many rows belonged to no case of it, which only damage makes.
 fn remove_head(conn: &Connection, run: RunKey) -> rusqlite::Result<usize> {
     let (first, last) = CaseKey::bounds(run);
     conn.execute("DELETE FROM score_calls WHERE case_key BETWEEN ?1 AND ?2", [first, last])?;

@@ -1,5 +1,5 @@
-//! Scores that were computed before: which rows of earlier runs answer for a case of this one, and
-//! their copies. Computes no digest.
+//! Scores that were computed before: which rows of earlier runs are reused for a case of this one, and their copies. It
+//! computes no digest.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -14,7 +14,7 @@ pub struct Reusable {
     pub(super) scorer: ScorerKey,
 }
 
-/// What it shows if the tables refuse a copy: another program changed the row itself.
+/// The error if the tables refuse a copy: another program changed the row.
 pub(super) fn copy_error(error: StoreError) -> StoreError {
     match error {
         StoreError::Rejected { path, what } => {
@@ -25,15 +25,15 @@ pub(super) fn copy_error(error: StoreError) -> StoreError {
     }
 }
 
-/// The rows that a run may reuse, found by scorer and input. Held in temporary files, not in memory.
+/// The rows that a run may reuse, found by scorer and input. They are in temporary files, not in memory.
 #[derive(Debug)]
 pub struct ReuseIndex {
     store: Store,
 }
 
-/// Equal scorers: the same component, configuration, limits and start, with the same grants. Rows:
-/// answers (no errors: what went wrong may go well this time), of the same wasmtime, whose fuel this
-/// one's can stand beside. Of several the newest.
+/// Equal scorers: the same component, configuration, limits and start, with the same grants. Rows: answers (no errors,
+/// because a second try may succeed), of the same version of wasmtime, so that fuel is comparable. The newest of
+/// several.
 const FILL: &str = "
     INSERT OR IGNORE INTO temp.reusable
     SELECT mine.scorer, score_rows.input_digest, score_rows.case_key, score_rows.scorer
@@ -51,8 +51,8 @@ const FILL: &str = "
     ORDER BY mine.scorer, score_rows.input_digest, theirs.run DESC";
 
 impl ReuseIndex {
-    /// Collects the rows of earlier runs in this database that `run` may reuse. Takes a pass over the
-    /// rows of those runs that had the same scorers.
+    /// Collects the rows of earlier runs in this database that `run` may reuse. It reads the rows of all runs that had
+    /// the same scorers.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -62,7 +62,7 @@ impl ReuseIndex {
         wasmtime_version: &str,
     ) -> Result<ReuseIndex, StoreError> {
         let fill = || {
-            // The store is for reading only; this table is in a separate file.
+            // The store is read-only; this table is in a separate file.
             store.conn.pragma_update(None, "query_only", false)?;
             store.conn.execute_batch(
                 "CREATE TEMP TABLE reusable (
@@ -76,7 +76,7 @@ impl ReuseIndex {
         Ok(ReuseIndex { store })
     }
 
-    /// What the row says.
+    /// The answer in the row.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -85,7 +85,7 @@ impl ReuseIndex {
         Ok(record.map(|record| record.row.answer))
     }
 
-    /// The row that has the score of this scorer for this input, if there is one.
+    /// The row with the score of this scorer for this input, if there is one.
     ///
     /// # Errors
     /// The database cannot be read.

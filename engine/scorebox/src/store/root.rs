@@ -1,12 +1,11 @@
-//! The root of a run: one digest of all that the database holds of it, which can be published. Computes no
+//! The root of a run: one digest of everything that the database contains of it, which can be published. It computes no
 //! score and changes nothing.
 //!
-//! The root is the SHA-256 of, in this order, each value with its type and length ([`Values`]):
-//! the run; its scorers, in the suite's order; its sessions; its summaries; the number of its score rows, so that
-//! one without a case counts; the number of its cases; and the
-//! root of the Merkle tree (`tree`) whose leaves are its cases, in the order in which they were read, each
-//! with its score rows in the order of the scorers. Internal numbers do not count, except the two that name
-//! the row of which a reused row is a copy.
+//! The root is the SHA-256 of the following, in this order, each value with its type and length ([`Values`]): the run;
+//! its scorers, in the suite's order; its sessions; its summaries; the number of its score rows, so that a row without
+//! a case counts; the number of its cases; and the root of the Merkle tree (`tree`) whose leaves are its cases, in the
+//! order in which they were read, each with its score rows in the order of the scorers. Internal numbers do not count,
+//! except the two that identify the row from which a reused row was copied.
 
 use std::collections::HashMap;
 
@@ -25,7 +24,7 @@ use super::{
 };
 use crate::{digest::Digest, judge::ScoreCall};
 
-/// The version of what a root is made of. A root of an earlier one is computed as that version did.
+/// The version of the list of values in a root. A root with an earlier version is computed as that version did.
 pub(super) const VERSION: i64 = 3;
 
 /// The first value of every root, by version.
@@ -61,10 +60,10 @@ const SCORERS: &str = "
         nodes_json, subject, condition_digest, condition_config_json, condition_limits_json
     FROM scorers WHERE run = ?1 ORDER BY scorer";
 
-/// What version 1 does not know: nothing, unless someone filled in later what the migration left empty.
+/// Values that version 1 does not cover: none, unless someone filled in later what the migration left empty.
 const RUN_SINCE_1: &str = "SELECT seed FROM runs WHERE run = ?1 AND seed IS NOT NULL";
 
-/// As [`RUN_SINCE_1`].
+/// Like [`RUN_SINCE_1`].
 const SCORERS_SINCE_1: &str = "
     SELECT scorer_id, declared_severity, declared_threshold, softened, weight, required, sampling_json,
         nodes_json
@@ -73,21 +72,21 @@ const SCORERS_SINCE_1: &str = "
         OR nodes_json IS NOT NULL)
     ORDER BY scorer";
 
-/// As [`RUN_SINCE_1`], for version 2.
+/// Like [`RUN_SINCE_1`], for version 2.
 const SCORERS_SINCE_2: &str = "
     SELECT scorer_id, subject, condition_digest, condition_config_json, condition_limits_json
     FROM scorers WHERE run = ?1 AND (subject IS NOT NULL OR condition_digest IS NOT NULL)
     ORDER BY scorer";
 
-/// What a root of any version covers in addition, where there is something: what was added without a new version.
+/// Values that a root of any version covers in addition if they exist: they were added without a new version.
 const JUDGES: &str = "
     SELECT scorer_id, judge_json FROM scorers WHERE run = ?1 AND judge_json IS NOT NULL ORDER BY scorer";
 
-/// As [`JUDGES`].
+/// Like [`JUDGES`].
 const OUTPUTS: &str = "
     SELECT scorer_id, output_from FROM scorers WHERE run = ?1 AND output_from IS NOT NULL ORDER BY scorer";
 
-/// As [`JUDGES`].
+/// Like [`JUDGES`].
 const BAD_CASES: &str = "SELECT cases_bad FROM runs WHERE run = ?1 AND cases_bad <> 0";
 
 const SESSIONS: &str = "
@@ -100,21 +99,21 @@ const SUMMARIES: &str = "
     FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
     WHERE scorers.run = ?1 ORDER BY summaries.scorer";
 
-/// The rows of a case as [`row_digest`] takes them; scorer and session come first.
+/// The rows of a case as [`row_digest`] reads them; scorer and session come first.
 const ROWS: &str = "
     SELECT scorer, session, status, score, fuel, memory_bytes, duration_ms, scored_at_ms, error_kind,
         error_message, label, reason, meta_json, assertions_json, log_json, input_digest, reused_case,
         reused_scorer
     FROM score_rows WHERE case_key = ?1 ORDER BY scorer";
 
-/// How many values a row has there, without scorer, session and what it is a copy of.
+/// How many values of a row that has, without the scorer, the session and the row from which it was copied.
 pub(super) const ROW_VALUES: usize = 14;
 
-/// Values one after the other, so that no two lists of values are written alike.
+/// Encodes values one after another, so that no two lists of values have the same bytes.
 struct Values(Vec<u8>);
 
 impl Default for Values {
-    /// With room for a row, so that its buffer seldom grows.
+    /// With room for a row, so that the buffer seldom grows.
     fn default() -> Values {
         Values(Vec::with_capacity(1 << 10))
     }
@@ -151,17 +150,17 @@ impl Values {
     }
 }
 
-/// What a value is that is bound to a statement.
+/// The value that is bound to a statement.
 pub(super) fn bound<'a>(value: &'a ToSqlOutput<'_>) -> ValueRef<'a> {
     match value {
         ToSqlOutput::Borrowed(value) => *value,
         ToSqlOutput::Owned(value) => value.into(),
-        // No other kind is made here.
+        // This room makes no other kind.
         _ => ValueRef::Null,
     }
 }
 
-/// The digest of a case's row, of its values in the order of the table, as roots of this version have it.
+/// The digest of a case's row, over its values in the order of the table, for roots of this version.
 pub(super) fn case_digest<'a>(
     version: i64,
     values: impl IntoIterator<Item = ValueRef<'a>>,
@@ -169,7 +168,7 @@ pub(super) fn case_digest<'a>(
     let mut written = Values::default();
     let known = if version == 1 { CASE_VALUES_OF_ROOT_1 } else { CASE_VALUES_OF_ROOT };
     for (index, value) in values.into_iter().enumerate() {
-        // What was added without a new version is written as it was before if it is not there.
+        // A value that was added without a new version is left out if it is missing, so that older roots stay the same.
         if index >= known && value == ValueRef::Null {
             continue;
         }
@@ -181,8 +180,8 @@ pub(super) fn case_digest<'a>(
     written.digest()
 }
 
-/// The digest of a score row: its values in the order of the table, the digest of the session that computed
-/// it, the keys of the row that it is a copy of, and the calls that it is based on.
+/// The digest of a score row: its values in the order of the table, the digest of the session that computed it, the
+/// keys of the row from which it was copied, and the calls that it is based on.
 pub(super) fn row_digest<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     session: Option<Digest>,
@@ -196,7 +195,7 @@ pub(super) fn row_digest<'a>(
         None => written.add(ValueRef::Null),
     }
     copy_of.into_iter().for_each(|value| written.add(value));
-    // Nothing for a row without calls, so that it is written as it was before there were any.
+    // A row without calls adds nothing here, so its digest is the same as before calls existed.
     for call in calls {
         written.bytes(4, call.digest.as_bytes());
         written.bytes(4, call.reply_digest.as_bytes());
@@ -205,7 +204,7 @@ pub(super) fn row_digest<'a>(
     written.digest()
 }
 
-/// The digest that stands for a session in the rows that it computed.
+/// The digest that represents a session in the rows that it computed.
 pub(super) fn session_digest(session: &SessionSpec) -> Digest {
     let mut written = Values::default();
     for text in [&session.engine_version, &session.wasmtime_version, &session.host] {
@@ -216,11 +215,11 @@ pub(super) fn session_digest(session: &SessionSpec) -> Digest {
 }
 
 impl Store {
-    /// The root of a run as the database has it now. `content_digest` is asked for the digest of each case's
-    /// content, so that what is stored of it is not taken on trust; it may report how far this is.
+    /// The root of a run as the database has it now. `content_digest` computes the digest of each case's content, so
+    /// that the stored one is not trusted; it may also report progress.
     ///
     /// # Errors
-    /// Troubles of reading; what `content_digest` returns.
+    /// Read errors; the errors of `content_digest`.
     pub fn run_root(
         &self,
         run: RunKey,
@@ -233,11 +232,11 @@ impl Store {
         })
     }
 
-    /// The root of a run as the database has it now, with the digests that it has of the contents of cases: these are
-    /// not computed again.
+    /// The root of a run as the database has it now, with the stored digests of the contents of cases, which are not
+    /// computed again.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// Read errors.
     pub fn root_as_stored(&self, run: RunKey) -> Result<Digest, StoreError> {
         self.snapshot(|store| {
             let version = store.root_version(run)?;
@@ -254,7 +253,7 @@ impl Store {
         Ok(version.filter(|version| (1..=VERSION).contains(version)).unwrap_or(VERSION))
     }
 
-    /// The root of a run with so many score rows, over the number of its cases and the tree of them.
+    /// The root of a run with `rows` score rows, from the number of its cases and the root of their tree.
     pub(super) fn root_over(
         &self,
         run: RunKey,
@@ -313,8 +312,8 @@ impl Store {
         Ok(written.digest())
     }
 
-    /// How many cases a run has, and the root of the tree over them. `content_digest` turns the stored digest
-    /// of a case's content into the one that counts.
+    /// How many cases a run has, and the root of the tree over them. `content_digest` maps the stored digest of a
+    /// case's content to the one that counts.
     pub(super) fn cases_root(
         &self,
         run: RunKey,
@@ -356,7 +355,7 @@ impl Store {
         Ok((cases, root))
     }
 
-    /// The digests of a case's rows: one for each of the run's scorers, then those of rows that are of none.
+    /// The digests of a case's rows: one for each of the run's scorers, then those of rows of other scorers.
     fn row_digests(
         &self,
         case: CaseKey,
@@ -403,7 +402,7 @@ impl Store {
         self.explained(root.optional()).map(Option::flatten)
     }
 
-    /// Stores what is of all that a run holds: its root, and its size in bytes.
+    /// Stores the figures over the whole content of a run: its root, and its size in bytes.
     pub(super) fn put_root(&self, run: RunKey, root: Digest, size: u64) -> Result<(), StoreError> {
         let sql = "UPDATE runs SET root = ?2, root_version = ?3, size_bytes = ?4 WHERE run = ?1";
         let size = i64::try_from(size).unwrap_or(i64::MAX);

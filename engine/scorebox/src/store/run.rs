@@ -1,4 +1,4 @@
-//! Runs: create, resume, list. Knows nothing of their cases and scores.
+//! Runs: create, resume, list. It knows nothing about their cases and scores.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::digest::Digest;
 
-/// What is stored of a run while it is removed, and where its removal ended early.
+/// The reason that is stored with a run while it is removed; it stays if the removal ends early.
 pub(super) const REMOVAL_BEGUN: &str = "its removal was begun and not finished";
 
 /// What is known about a run when it starts.
@@ -26,21 +26,21 @@ pub(super) const REMOVAL_BEGUN: &str = "its removal was begun and not finished";
 pub struct RunSpec {
     /// Unique in its database.
     pub id: RunId,
-    /// What the suite calls itself.
+    /// The name of the suite.
     pub suite_name: Option<String>,
     /// The resolved plan, as JSON.
     pub suite_json: String,
     /// The digest of the plan.
     pub suite_digest: Digest,
-    /// Version of the engine that started it.
+    /// The version of the engine that started it.
     pub engine_version: String,
-    /// Version of wasmtime in that engine.
+    /// The version of wasmtime in that engine.
     pub wasmtime_version: String,
-    /// Version of the scorer contract.
+    /// The version of the scorer contract.
     pub contract_version: String,
-    /// How its cases come.
+    /// The source of its cases.
     pub source: RunSource,
-    /// What sampling is drawn with; `None` if an older scorebox wrote it.
+    /// The seed for sampling; `None` if an older scorebox wrote the run.
     pub seed: Option<String>,
     /// Milliseconds since 1970 UTC.
     pub created_at_ms: i64,
@@ -50,23 +50,23 @@ pub struct RunSpec {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunRecord {
-    /// What names it inside this database.
+    /// Its key in this database.
     #[serde(skip)]
     pub key: RunKey,
-    /// What it started with.
+    /// The facts with which it started.
     #[serde(flatten)]
     pub spec: RunSpec,
-    /// How far it has come.
+    /// Its state.
     pub state: RunState,
     /// Why it was interrupted or stopped.
     pub state_reason: Option<String>,
-    /// Milliseconds since 1970 UTC; none while it runs.
+    /// Milliseconds since 1970 UTC; `None` while it runs.
     pub finished_at_ms: Option<i64>,
-    /// One digest of all that was stored of it when it ended; none while it runs, and if a scorebox
-    /// without roots ended it.
+    /// One digest of everything that was stored of it when it ended; `None` while it runs, and if a scorebox without
+    /// roots ended it.
     pub root: Option<Digest>,
-    /// The bytes of its cases and score rows, about what they take in the file; none while it runs, and if an older
-    /// scorebox ended it.
+    /// The bytes of its cases and score rows, about as many as they use in the file; `None` while it runs, and if an
+    /// older scorebox ended it.
     pub size_bytes: Option<u64>,
     /// Lines that are not valid cases and were skipped; 0 while it runs for the first time, and if an older scorebox
     /// ended it.
@@ -74,13 +74,13 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Whether a removal of it was begun, and has not ended.
+    /// Whether its removal began and did not end.
     pub(crate) fn is_being_removed(&self) -> bool {
         self.state_reason.as_deref() == Some(REMOVAL_BEGUN)
     }
 }
 
-/// A run that may be written: what [`super::RunWriter`] needs.
+/// A run that may be written, for [`super::RunWriter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunHandle {
@@ -88,17 +88,17 @@ pub struct RunHandle {
     pub key: RunKey,
     /// Its scorers, in the suite's order.
     pub scorers: Vec<ScorerKey>,
-    /// The session that writes.
+    /// The session that writes it.
     pub(super) session: SessionSpec,
     pub(super) begun: Begun,
 }
 
-/// How far the session of a [`RunHandle`] is.
+/// Whether the session of a [`RunHandle`] is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begun {
     /// It is stored, with a run that has no rows yet.
     WithItsRun(SessionKey),
-    /// It is stored with its first write, so that a session that writes nothing changes nothing.
+    /// It will be stored with its first write, so that a session that writes nothing changes nothing.
     WithItsFirstWrite,
 }
 
@@ -106,8 +106,8 @@ impl Store {
     /// Stores a new run with its scorers, their components and its first session; its state is [`RunState::Running`].
     ///
     /// # Errors
-    /// [`StoreError::RunExists`]; [`StoreError::Rejected`] if two scorers have one id or an id
-    /// holds `:`; troubles of writing.
+    /// [`StoreError::RunExists`]; [`StoreError::Rejected`] if two scorers have the same id or an id contains `:`;
+    /// write errors.
     pub fn create_run(
         &mut self,
         run: &RunSpec,
@@ -128,9 +128,9 @@ impl Store {
         Ok(RunHandle { key, scorers, session: session.clone(), begun })
     }
 
-    /// A stored run, to be written again. Changes nothing: with the first row that is written the run is
-    /// marked as running, whatever its state was, and the session is stored. Whether the plan is still the
-    /// same is for the caller to compare, with [`Store::run`] and [`Store::scorers`], before this.
+    /// Opens a stored run to write it again. This changes nothing yet: with the first row that is written, the run is
+    /// marked as running, whatever its state was, and the session is stored. The caller must first compare whether the
+    /// plan is still the same, with [`Store::run`] and [`Store::scorers`].
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -144,7 +144,7 @@ impl Store {
     /// The run with this id.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`], with ids that come near; the database cannot be read.
+    /// [`StoreError::NoSuchRun`], with similar ids; the database cannot be read.
     pub fn run(&self, id: &str) -> Result<RunRecord, StoreError> {
         match self.find_run(id)? {
             Some(run) => Ok(run),
@@ -168,7 +168,7 @@ impl Store {
         })
     }
 
-    /// The run that was created last, if there is any.
+    /// The run that was created last, if there is one.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -270,7 +270,7 @@ impl Store {
         self.brief(read)
     }
 
-    /// Up to five ids that begin with `id`, or that `id` begins with; else the newest.
+    /// At most five ids: first those that begin with `id`, or with which `id` begins, then the newest ones.
     fn near_runs(&self, id: &str) -> Result<Vec<String>, StoreError> {
         self.brief(|| {
             let mut query = self.conn.prepare_cached(

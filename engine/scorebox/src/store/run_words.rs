@@ -1,4 +1,4 @@
-//! Words that are stored of a run: how its cases come, and how far it is. Decides neither.
+//! Stored words of a run: the source of its cases, and its state. It decides neither.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -7,18 +7,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the cases of a run come.
+/// The source of a run's cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunSource {
-    /// From files that were there before.
+    /// Files that existed before the run.
     Batch,
-    /// From a running program, as they happen.
+    /// A running program, with cases as they happen.
     Live,
 }
 
 impl RunSource {
-    /// The word that is stored and shown.
+    /// The word in the database and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             RunSource::Batch => "batch",
@@ -27,13 +27,13 @@ impl RunSource {
     }
 }
 
-/// How far a run has come.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
-    /// It runs; or it was killed before it could say otherwise.
+    /// It is running, or it was killed before it could store another state.
     Running,
-    /// Every case was seen.
+    /// All cases were read.
     Finished,
     /// The user stopped it.
     Interrupted,
@@ -42,7 +42,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// The word that is stored and shown.
+    /// The word in the database and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             RunState::Running => "running",

@@ -1,4 +1,4 @@
-//! Small runs, cases and scores for the tests of this room. No assertion is made here.
+//! Small runs, cases and scores for the tests of this room. It makes no assertions.
 
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use crate::{
     digest::Digest,
 };
 
-/// A folder with a database in it; the folder goes when this does.
+/// A folder with a database; the folder is deleted when this value is dropped.
 pub(super) fn database() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("scores.db")).unwrap();
@@ -124,7 +124,7 @@ pub(super) fn writer(mut store: Store, run_id: &str, scorers: &[&str]) -> RunWri
     RunWriter::new(store, run)
 }
 
-/// The key of a case that must be new.
+/// Adds a case that must be new, and returns its key.
 pub(super) fn added(writer: &mut RunWriter, case: &NewCase<'_>) -> CaseKey {
     match writer.add_case(case).unwrap() {
         CaseAdded::New(key) => key,

@@ -1,15 +1,15 @@
-//! The versions of the tables: which one a file has, whether its schema is ours alone, and the way from an
-//! older one to this build's. Opens no file and reads no row.
+//! The versions of the tables: which version a file has, whether its schema is exactly ours, and how an older one is
+//! migrated to this build's. It opens no file and reads no row.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
-/// `PRAGMA application_id` of every database of scorebox: the bytes `SBOX`. `file(1)` shows it.
+/// The `PRAGMA application_id` of every scorebox database: the bytes `SBOX`. `file(1)` shows it.
 pub(super) const APPLICATION_ID: i64 = 0x5342_4F58;
 
-/// The scripts that lead from an empty file to this build's tables; script N makes version N of
-/// version N - 1. A script that was released is never edited.
+/// The scripts that build this version's tables in an empty file; script N migrates version N - 1 to version N. A
+/// script that was released is never edited.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
@@ -26,19 +26,19 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0013.sql"),
 ];
 
-/// What a file holds.
+/// What a file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Nothing at all.
+    /// Nothing.
     Nothing,
     /// Our tables, of this version (1 or more).
     Ours(u32),
-    /// Another program's.
+    /// Tables of another program.
     Foreign,
 }
 
-/// Looks at what the open file holds; changes nothing. Ask within one transaction ([`looking`]), or another process
-/// creates or migrates the tables between two questions.
+/// Finds out what the open file contains; changes nothing. Call it within one transaction ([`looking`]), because
+/// otherwise another process could create or migrate the tables between two queries.
 pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
     let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = version(conn)?;
@@ -51,15 +51,15 @@ pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
     })
 }
 
-/// A transaction in which the file stays as it is at the first look.
+/// A transaction that shows one state of the file, that of the first read.
 pub(super) fn looking(conn: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(conn, TransactionBehavior::Deferred)
 }
 
-/// What in the schema of the open file differs from what `scripts` make, in words; `None` if nothing does.
+/// How the schema of the open file differs from the one that `scripts` make, in words; `None` if it does not.
 ///
-/// A table with a column more, an index, a view or a trigger of a stranger runs his statements inside
-/// ours: it may never end, change rows while they are written, or make small rows large.
+/// With an additional column, index, view or trigger, a stranger's expressions would run inside our statements: they
+/// might never end, change rows while they are written, or make small rows large.
 pub(super) fn not_ours(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<Option<String>> {
     let expected = {
         let model = Connection::open_in_memory()?;
@@ -69,7 +69,7 @@ pub(super) fn not_ours(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<
             Objects::Twice(object) => return Ok(Some(format!("the scripts make {object} twice"))),
         }
     };
-    // One more than there should be is enough to find one that should not be there.
+    // One more than expected is enough to find one that should not exist.
     let found = match objects(conn, expected.len() + 1)? {
         Objects::EachOnce(found) => found,
         Objects::Twice(object) => return Ok(Some(format!("it has {object} twice"))),
@@ -107,14 +107,14 @@ impl std::fmt::Display for Object {
     }
 }
 
-/// The table that an object belongs to, and the statement that made it; none for the indexes that SQLite
-/// makes by itself.
+/// The table that an object belongs to, and the statement that made it; `None` for the indexes that SQLite creates by
+/// itself.
 type Statement = (String, Option<String>);
 
-/// What a schema holds.
+/// The objects of a schema.
 enum Objects {
     EachOnce(BTreeMap<Object, Statement>),
-    /// SQLite itself makes none twice, and takes it if a stranger wrote it.
+    /// SQLite itself never creates an object twice, but accepts a file in which someone did.
     Twice(Object),
 }
 
@@ -136,8 +136,8 @@ fn objects(conn: &Connection, most: usize) -> rusqlite::Result<Objects> {
     Ok(Objects::EachOnce(objects))
 }
 
-/// Runs the scripts that the file has not seen, in one transaction. Two processes may do this at
-/// once: the second waits, looks again and finds nothing to do.
+/// Runs the scripts that the file has not run, in one transaction. Two processes may do this at the same time: the
+/// second one waits, checks again and finds nothing to do.
 ///
 /// Scripts may replace a table's definition, which SQLite refuses in its defensive mode.
 pub(super) fn migrate(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<()> {
@@ -170,7 +170,7 @@ fn version(conn: &Connection) -> rusqlite::Result<u32> {
 mod tests {
     use super::{super::*, *};
 
-    /// What each released version wrote, in the order of [`MIGRATIONS`].
+    /// The rows that each released version wrote, in the order of [`MIGRATIONS`].
     const FIXTURES: &[&str] = &[
         include_str!("fixtures/0001.sql"),
         include_str!("fixtures/0002.sql"),
@@ -187,7 +187,7 @@ mod tests {
         include_str!("fixtures/0013.sql"),
     ];
 
-    /// A database with today's tables, and rows in them.
+    /// A database with the current tables, and rows in them.
     fn filled() -> Connection {
         let conn = Connection::open_in_memory().unwrap();
         migrate(&conn, MIGRATIONS).unwrap();
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// A root of version 1 is older than these columns, which are as the migration leaves them.
+    /// Roots of version 1 are older than these columns, which have the values from the migration.
     #[test]
     fn what_an_older_root_does_not_cover_cannot_be_filled_in_later() {
         for change in [
@@ -315,7 +315,7 @@ mod tests {
         assert!(conn.prepare("SELECT * FROM extra").is_err());
     }
 
-    /// What Smithers' document lists, in its order.
+    /// The columns that Smithers' document lists, in its order.
     #[test]
     fn the_smithers_view_has_exactly_the_16_columns() {
         let conn = filled();
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// The rules of schema 9 are written otherwise than those of schema 8.
+    /// The rules of schema 9 have another form than those of schema 8.
     #[test]
     fn rules_that_were_rewritten_accept_the_same_rows() {
         let [before, after] = [8, 9].map(|version| {

@@ -1,4 +1,4 @@
-//! The scorers of a run: what is stored of them, and how it is read. Knows nothing about their cases and scores.
+//! The scorers of a run: what is stored of them, and how it is read. It knows nothing about their cases and scores.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -24,27 +24,27 @@ pub struct ScorerSpec {
     pub scorer_id: String,
     /// For people.
     pub name: String,
-    /// What the component calls itself.
+    /// The id that the component declares.
     pub component_id: String,
-    /// The version that the component claims.
+    /// The version that the component declares.
     pub component_version: String,
     /// The digest of the component's bytes.
     pub component_digest: Digest,
-    /// The component, to be stored; `None` if the spec was read, for its bytes are asked for by
-    /// digest ([`Store::component`]).
+    /// The component, to be stored; `None` if the spec was read, because its bytes are requested by digest
+    /// ([`Store::component`]).
     #[serde(skip)]
     pub component: Option<ComponentBytes>,
     /// Where the bytes came from.
     pub component_origin: String,
-    /// What `configure` was given, as JSON.
+    /// The configuration for `configure`, as JSON.
     pub config_json: String,
     /// The digest of the configuration.
     pub config_digest: Digest,
-    /// The limits that it runs under, as JSON.
+    /// Its limits, as JSON.
     pub limits_json: String,
-    /// What the user granted it, as a JSON array.
+    /// The grants that the user gave it, as a JSON array.
     pub grants_json: String,
-    /// What `describe` answered, as JSON.
+    /// The answer of `describe`, as JSON.
     pub info_json: String,
     /// The range of its scores.
     pub scale: Scale,
@@ -52,47 +52,48 @@ pub struct ScorerSpec {
     pub direction: Direction,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, if there is one.
+    /// The worst score that passes, if one is set.
     pub threshold: Option<f64>,
     /// The severity that the component declares.
     pub declared_severity: Severity,
     /// The threshold that the component declares.
     pub declared_threshold: Option<f64>,
-    /// Whether the suite made the scorer soft, and the gates among its assertions with it.
+    /// Whether the suite made the scorer soft, including the gates among its assertions.
     pub softened: bool,
     /// The weight of its scores in the score of a case; finite, 0 or more.
     pub weight: f64,
-    /// Whether its errors make a case errored, even if it is soft.
+    /// Whether its errors make a case errored even if it is soft.
     pub required: bool,
-    /// How often it runs, as JSON; none: on every case.
+    /// How often it runs, as JSON; `None`: on every case.
     pub sampling_json: Option<String>,
-    /// The nodes whose cases it is for, as a JSON array of globs; none: all.
+    /// The nodes whose cases it scores, as a JSON array of globs; `None`: all.
     pub nodes_json: Option<String>,
-    /// Where in a case the value is that it is given as the output, as a JSON Pointer; none: the case's output.
+    /// The position in a case of the value that it is given as the output, as a JSON Pointer; `None`: the case's
+    /// output.
     // Left out if it is not set, so that plans of older shards keep their digests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_from: Option<String>,
-    /// The id of the scorer whose results it scores; none: it scores the cases.
+    /// The id of the scorer whose results it scores; `None`: it scores the cases.
     pub subject: Option<String>,
-    /// What decides which cases it is for, by what they hold; none: all.
+    /// Decides which cases it scores, by their content; `None`: all.
     pub condition: Option<ConditionSpec>,
-    /// What decides the answers of the judge that it asks, as JSON; none: it asks none.
+    /// The properties that decide the answers of its judge, as JSON; `None`: it asks no judge.
     pub judge_json: Option<String>,
-    /// Whether `configure` ran once and every score starts from what it left.
+    /// Whether `configure` ran once and every score starts from the state after it.
     pub frozen: bool,
 }
 
-/// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
+/// The `when` of a scorer: another scorer, which gives 1 to the cases that the scorer scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConditionSpec {
     /// The digest of the component's bytes.
     pub component_digest: Digest,
-    /// The component, as in [`ScorerSpec::component`].
+    /// The component, like [`ScorerSpec::component`].
     #[serde(skip)]
     pub component: Option<ComponentBytes>,
-    /// What `configure` was given, as JSON.
+    /// The configuration for `configure`, as JSON.
     pub config_json: String,
-    /// The limits that it runs under, as JSON.
+    /// Its limits, as JSON.
     pub limits_json: String,
 }
 
@@ -105,13 +106,13 @@ impl ScorerSpec {
             required: Some(self.required),
             ..PolicyOverrides::default()
         };
-        // Only a weight that someone put into the file by hand is refused.
+        // Only a weight from a manual change of the file is refused.
         let policy = declared.overridden(&says).unwrap_or(declared);
         policy.softening_assertions(self.softened)
     }
 
-    /// Whether it asks a judge that answers like the one with this identity, as JSON; with `None`, whether it asks no
-    /// judge.
+    /// Whether it asks a judge whose answers are those of the judge with this identity, as JSON; with `None`, whether
+    /// it asks no judge.
     pub fn asks_judge_like(&self, judge_json: Option<&str>) -> bool {
         match (self.judge_json.as_deref(), judge_json) {
             (Some(one), Some(other)) => one == other || answer_alike(one, other).unwrap_or(false),
@@ -120,7 +121,7 @@ impl ScorerSpec {
     }
 }
 
-/// Whether two judges, as JSON, answer alike; `None` if one of them cannot be read.
+/// Whether two judges, as JSON, give the same answers; `None` if one of them cannot be read.
 fn answer_alike(one: &str, other: &str) -> Option<bool> {
     let one: JudgeIdentity = serde_json::from_str(one).ok()?;
     Some(one.answers_like(&serde_json::from_str(other).ok()?))
@@ -130,10 +131,10 @@ fn answer_alike(one: &str, other: &str) -> Option<bool> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScorerRecord {
-    /// What names it inside this database.
+    /// Its key in this database.
     #[serde(skip)]
     pub key: ScorerKey,
-    /// What it is.
+    /// Its settings.
     #[serde(flatten)]
     pub spec: ScorerSpec,
 }
@@ -156,7 +157,7 @@ impl Store {
         })
     }
 
-    /// Hands over the scorers of all runs, or those of this id, in the order in which they were stored.
+    /// Calls `take` with the scorers of all runs, or those with this id, in the order in which they were stored.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -256,7 +257,7 @@ pub(super) fn insert_scorer(
     Ok(ScorerKey(change.last_insert_rowid()))
 }
 
-/// A record of the columns that have the names of its fields, and of fields with no column.
+/// Builds a record from the columns that are named like its fields, and from fields without a column.
 macro_rules! from_columns {
     ($row:ident, $record:ident { $($field:ident),* $(,)? $(; $($other:ident: $value:expr),* $(,)?)? }) => {
         $record { $($field: $row.get(stringify!($field))?,)* $($($other: $value,)*)? }
@@ -266,13 +267,13 @@ macro_rules! from_columns {
 pub(super) use from_columns;
 
 fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
-    // An older scorebox stored what the component declares, for that counted.
+    // An older scorebox stored the values in effect only, so they count as declared.
     let declared: Option<Severity> = row.get("declared_severity")?;
     let (declared_severity, declared_threshold) = match declared {
         Some(severity) => (severity, row.get("declared_threshold")?),
         None => (row.get("severity")?, row.get("threshold")?),
     };
-    // Of someone who writes the file by hand a part may be missing.
+    // After a manual change of the file, a part may be missing.
     let text = |column| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
     let condition = match row.get("condition_digest")? {
         None => None,

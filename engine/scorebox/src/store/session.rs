@@ -1,4 +1,4 @@
-//! Sessions: one process's work on a run. Knows no rows.
+//! Sessions: one process's work on a run. It knows no rows.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use super::{RunKey, SessionKey};
 
-/// What computes the scores of a session.
+/// The program and machine that compute the scores of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionSpec {
-    /// Version of scorebox.
+    /// The version of scorebox.
     pub engine_version: String,
-    /// Version of wasmtime in it; fuel is only comparable within one.
+    /// The version of wasmtime in it; fuel is only comparable within one version.
     pub wasmtime_version: String,
     /// Processor and operating system, such as `x86_64-linux`.
     pub host: String,
@@ -42,7 +42,7 @@ pub(super) fn begin(
     Ok(SessionKey(conn.last_insert_rowid()))
 }
 
-/// The session of this key.
+/// The session with this key.
 pub(super) fn read(
     conn: &Connection,
     session: SessionKey,

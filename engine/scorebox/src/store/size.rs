@@ -1,5 +1,5 @@
-//! How large a run is: the bytes of its cases and score rows, counted as they are written, or read over. What SQLite
-//! needs in addition (indexes, pages that are not full), and the components, which runs share, do not count.
+//! The size of a run: the bytes of its cases and score rows, counted as they are written, or by reading them. It does
+//! not count SQLite's overhead (indexes, pages that are not full), nor the components, which runs share.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,8 @@ use rusqlite::types::ValueRef;
 
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, case_columns};
 
-/// Bytes of a case or a row without its texts and digests: its keys, its numbers and what says where each value begins.
+/// The bytes of a case or a row without its texts and digests: its keys, its numbers and the header that locates each
+/// value.
 const FIXED_BYTES: u64 = 64;
 
 /// The texts and digests of a score row.
@@ -45,7 +46,7 @@ static OF_A_ROW: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {bytes} FROM score_rows WHERE case_key = ?1 AND scorer = ?2")
 });
 
-/// `total`, not `sum`, which fails where the numbers of a database from elsewhere are too large.
+/// `total`, not `sum`, which fails if the numbers of a foreign database are too large.
 static OF_A_RUN: LazyLock<String> = LazyLock::new(|| {
     let (case, row) = (of_columns(case_columns::all()), of_columns(ROW_COLUMNS));
     format!(
@@ -61,7 +62,7 @@ impl Store {
         query.query_row((case, scorer), |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
     }
 
-    /// The bytes of all cases and rows of a run, which are read for it.
+    /// The bytes of all cases and rows of a run, for which it reads them all.
     pub(super) fn size_of_run(&self, run: RunKey) -> Result<u64, StoreError> {
         let bounds = CaseKey::bounds(run);
         // A float saturates, and is exact up to 2^53.
@@ -99,7 +100,7 @@ mod tests {
             let scorers = writer.run().scorers.clone();
             writer.add_score(key, scorers[0], &scored_with("x")).unwrap();
             writer.add_score(key, scorers[1], &error()).unwrap();
-            // What is there already counts once.
+            // A row that exists already counts once.
             writer.add_score(key, scorers[1], &error()).unwrap();
         }
         assert_eq!(size(writer.store(), "r"), None, "it has not ended");
@@ -167,7 +168,7 @@ mod tests {
         writer.finish(RunState::Finished, None, 1).unwrap();
         let run = writer.run().key;
         assert!(size(writer.store(), "r").is_some());
-        // What a removal that ends early leaves.
+        // The state after a removal that ended early.
         writer.store().set_state(run, RunState::Stopped, None, Some(2)).unwrap();
         assert_eq!(size(writer.store(), "r"), None);
         let filter = ScoreFilter { run: Some("r".into()), ..ScoreFilter::default() };

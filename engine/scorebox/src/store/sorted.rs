@@ -1,5 +1,5 @@
-//! Scores in ascending order, scorer by scorer, in few passes over the rows: those of many scorers are read together.
-//! Computes nothing of them.
+//! Scores in ascending order, scorer by scorer, in few passes over the rows: the scores of many scorers are read
+//! together. It computes nothing from them.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,16 +7,15 @@ use super::{
     ScoreFilter, ScorerCounts, ScorerKey, Store, StoreError, column::OnAScale, filter::Conditions,
 };
 
-/// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files
-/// for it.
+/// How many scores are in memory at the same time: 16 MiB. If a scorer has more, SQLite sorts its scores, in files.
 const MAX_HELD: usize = 2 << 20;
 
-/// The scores that a filter names.
+/// The scores that a filter selects.
 #[derive(Debug)]
 pub struct SortedScores<'s> {
     store: &'s Store,
     filter: &'s ScoreFilter,
-    /// Scorer ids, and how many scores each has.
+    /// Scorer ids, and the number of each one's scores.
     wanted: Vec<(String, u64)>,
     most: usize,
     /// The indices of the scorers whose scores are in memory.
@@ -26,8 +25,8 @@ pub struct SortedScores<'s> {
 }
 
 impl<'s> SortedScores<'s> {
-    /// The scores that `filter` names, of the `wanted` scorers: their ids, and how many scores each has, as
-    /// [`Store::counts`] gives them for the same filter in the same [`snapshot`](Store::snapshot). Reads nothing yet.
+    /// The scores that `filter` selects, of the `wanted` scorers: their ids, and the number of each one's scores, from
+    /// [`Store::counts`] for the same filter in the same [`snapshot`](Store::snapshot). Reads nothing yet.
     pub fn of(
         store: &'s Store,
         filter: &'s ScoreFilter,
@@ -37,11 +36,11 @@ impl<'s> SortedScores<'s> {
         SortedScores { store, filter, wanted, most: MAX_HELD, held: 0..0, scores }
     }
 
-    /// The same of all scorers, with their counts, in whose order they are: in one pass over the rows of a run if there
-    /// is memory for all of its scores.
+    /// The same for all scorers, with their counts and in the same order: in one pass over the rows of a run if all of
+    /// its scores fit in memory.
     ///
     /// # Errors
-    /// As [`Store::counts`].
+    /// Like [`Store::counts`].
     pub fn counted(
         store: &'s Store,
         filter: &'s ScoreFilter,
@@ -65,8 +64,8 @@ impl<'s> SortedScores<'s> {
         Ok((counts, sorted))
     }
 
-    /// Hands over every score of the scorer at this index of the wanted ones, in ascending order. Ask for one scorer
-    /// after the other: what was read for the next ones is kept for them.
+    /// Calls `take` with every score of the scorer at this index of the wanted ones, in ascending order. Ask for one
+    /// scorer after another: the scores that were read for the next ones are kept for them.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -82,7 +81,7 @@ impl<'s> SortedScores<'s> {
         Ok(())
     }
 
-    /// Reads the scores of as many scorers as there is memory for, from this index on.
+    /// Reads the scores of as many scorers as fit in memory, from this index on.
     fn read_from(&mut self, index: usize) -> Result<(), StoreError> {
         let mut all = 0;
         let fits = self.wanted[index..].iter().take_while(|(_, count)| {
@@ -107,7 +106,7 @@ impl<'s> SortedScores<'s> {
         Ok(())
     }
 
-    /// Where in the range the scores of a scorer go. Scorers of several runs that have one id share an index.
+    /// The index in the range for each scorer's scores. Scorers of several runs with the same id share an index.
     fn indices(&self, of: &Range<usize>) -> Result<HashMap<ScorerKey, usize>, StoreError> {
         let ids = self.wanted[of.clone()].iter().map(|(id, _)| id.as_str());
         let indices: HashMap<&str, usize> = ids.zip(0..).collect();
@@ -153,7 +152,7 @@ mod tests {
     fn scores_are_those_that_sqlite_sorts_however_many_are_in_memory() {
         let (_folder, store) = filled();
         for filter in [ScoreFilter::default(), ScoreFilter::of_run("r"), ScoreFilter::of_run("s")] {
-            // None; one scorer; two; all.
+            // Room for none; for one scorer; for two; for all.
             for most in [0, 5, 10, 100] {
                 let (counts, mut sorted) = SortedScores::with_room(&store, &filter, most).unwrap();
                 assert_eq!(counts, store.counts(&filter).unwrap());

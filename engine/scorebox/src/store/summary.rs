@@ -1,5 +1,4 @@
-//! What scorers say about a run as a whole: the rows that they are handed, and their answers. Calls no
-//! scorer.
+//! The scorers' summaries of a run: the rows that they are given, and their answers. It calls no scorer.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -18,13 +17,13 @@ use crate::contract::{LogLine, ScoredRow};
 /// A summary to store.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSummary<'a> {
-    /// The scorer's JSON, or kind and message of what went wrong.
+    /// The scorer's JSON, or the kind and message of the error.
     pub result: Result<&'a str, (&'a str, &'a str)>,
-    /// Wasm fuel that it used, if known.
+    /// The Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
     /// How long it took, in milliseconds; finite, 0 or more.
     pub duration_ms: f64,
-    /// When, in milliseconds since 1970 UTC.
+    /// When it was computed, in milliseconds since 1970 UTC.
     pub computed_at_ms: i64,
     /// What the scorer logged.
     pub log: &'a [LogLine],
@@ -38,19 +37,19 @@ pub struct SummaryRecord {
     pub scorer_id: String,
     /// The scorer's JSON, as text; `None` if there is an error.
     pub summary_json: Option<String>,
-    /// The engine's word for what went wrong.
+    /// The engine's word for the error.
     pub error_kind: Option<String>,
     /// The message for the user.
     pub error_message: Option<String>,
-    /// Wasm fuel that it used, if known.
+    /// The Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
     /// What the scorer logged, as a JSON array; `None` if it logged nothing.
     pub log_json: Option<String>,
 }
 
 impl Store {
-    /// Hands over the scored and not applicable rows of a scorer, in the order of the cases, until
-    /// `take` answers false.
+    /// Calls `take` with the scored and not applicable rows of a scorer, in the order of the cases, until it returns
+    /// false.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -105,14 +104,14 @@ impl Store {
         })
     }
 
-    /// Deletes the summaries of a run that continues: they do not cover the rows that follow.
+    /// Deletes the summaries of a run that is resumed: they do not cover the rows that follow.
     pub(super) fn forget_summaries(&self, run: RunKey) -> Result<(), StoreError> {
         let sql =
             "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)";
         self.explained(self.conn.execute(sql, [run])).map(drop)
     }
 
-    /// Stores a summary in place of the one that an earlier session stored: it is of all rows.
+    /// Stores a summary, replacing that of an earlier session, because the new one covers all rows.
     pub(super) fn put_summary(
         &self,
         scorer: ScorerKey,

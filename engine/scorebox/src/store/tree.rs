@@ -1,13 +1,13 @@
-//! The Merkle tree over a run's cases (RFC 6962, section 2.1, with SHA-256), and the cases that are not yet
-//! complete. Leaves come in any order; only what has no neighbour yet is held. Reads and writes no database.
+//! The Merkle tree over a run's cases (RFC 6962, section 2.1, with SHA-256), and the cases that are not yet complete.
+//! Leaves come in any order; only subtrees without a complete neighbour are kept. It reads and writes no database.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::CaseKey;
 use crate::digest::Digest;
 
-/// A tree whose leaves come in any order. It holds the roots of the subtrees that are complete: about
-/// log₂(leaves) for each leaf that is awaited while later ones are there.
+/// A tree whose leaves come in any order. It keeps the roots of the complete subtrees: about log₂(leaves) for each
+/// missing leaf that has later ones.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     /// By the first leaf below, and the height above the leaves.
@@ -15,7 +15,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Adds the leaf at a position, from 0; once for each.
+    /// Adds the leaf at a position, from 0; to be called once for each.
     pub(super) fn add(&mut self, position: u64, leaf: Digest) {
         let (mut first, mut height, mut node) = (position, 0, leaf);
         while height < u64::BITS {
@@ -31,7 +31,7 @@ impl Tree {
         self.complete.insert((first, height), node);
     }
 
-    /// The root over the leaves 0 to `leaves` - 1; `None` if one of them is not there.
+    /// The root over the leaves 0 to `leaves` - 1; `None` if one of them is missing.
     pub(super) fn root(&self, leaves: u64) -> Option<Digest> {
         let mut next = 0;
         for (first, height) in self.complete.keys() {
@@ -50,7 +50,7 @@ impl Tree {
     }
 }
 
-/// The two prefixes keep a leaf from passing for a node.
+/// The two prefixes make leaves and nodes distinguishable.
 const LEAF: u8 = 0;
 const NODE: u8 = 1;
 
@@ -61,8 +61,8 @@ fn join(left: Digest, right: Digest) -> Digest {
     Digest::of(&bytes)
 }
 
-/// The leaf of a case: its own digest, and those of its rows in the order of the run's scorers. A row that is
-/// not there counts too.
+/// The leaf of a case: its own digest, and those of its rows in the order of the run's scorers. A missing row counts
+/// too.
 pub(super) fn leaf(case: Digest, rows: impl IntoIterator<Item = Option<Digest>>) -> Digest {
     let mut bytes = vec![LEAF];
     bytes.extend_from_slice(case.as_bytes());
@@ -90,7 +90,7 @@ struct IncompleteCase {
 }
 
 impl GrowingTree {
-    /// The tree of a run with so many scorers and no case.
+    /// The tree of a run with this number of scorers and no case.
     pub(super) fn new(scorers: usize) -> GrowingTree {
         let (tree, incomplete) = (Tree::default(), HashMap::new());
         GrowingTree { tree, scorers, cases: 0, incomplete }
@@ -103,7 +103,7 @@ impl GrowingTree {
         self.cases += 1;
     }
 
-    /// Adds the row of the scorer at an index in the run's order.
+    /// Adds the row of the scorer at this index in the run's order.
     pub(super) fn add_row(&mut self, key: CaseKey, scorer: usize, row: Digest) {
         let Some(case) = self.incomplete.get_mut(&key) else { return };
         if let Some(slot) = case.rows.get_mut(scorer) {
@@ -116,8 +116,7 @@ impl GrowingTree {
         }
     }
 
-    /// How many cases there are, and the root over them; cases whose rows are not all there count with
-    /// those that are.
+    /// How many cases there are, and the root over them; cases with missing rows count with the rows that they have.
     pub(super) fn finish(mut self) -> (u64, Option<Digest>) {
         for (_, case) in self.incomplete {
             case.into_leaf(&mut self.tree);
@@ -138,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 6962's own definition.
+    /// The definition in RFC 6962.
     fn merkle_tree_hash(leaves: &[Digest]) -> Digest {
         match leaves {
             [] => Digest::of(b""),

@@ -1,5 +1,5 @@
-//! The hot path: writes the cases and scores of one run in batches, each score once. Decides neither
-//! what is scored nor when a batch is full.
+//! The hot path: writes the cases and scores of one run in batches, each score once. It decides neither what is scored
+//! nor when a batch is full.
 
 use rusqlite::types::ValueRef;
 
@@ -34,19 +34,19 @@ pub struct RunWriter {
     session_digest: Digest,
     /// The tree over the run's cases, if this session began with the first of them.
     tree: Option<GrowingTree>,
-    /// The bytes of what this session wrote, as long as there is a tree.
+    /// The number of bytes that this session wrote, as long as there is a tree.
     bytes_written: u64,
-    /// Rows of the run before this session wrote.
+    /// How many rows the run had before this session wrote.
     rows_before: u64,
-    /// What this session wrote.
+    /// How much this session wrote.
     written: Stored,
-    /// Whether all of the run is what this session wrote.
+    /// Whether this session wrote all of the run.
     alone: Alone,
-    /// Whether a batch was begun that was not committed. SQLite ends one by itself when the disk fails.
+    /// Whether there is a batch that is not committed. SQLite ends a batch by itself when the disk fails.
     in_a_batch: bool,
-    /// What was counted in the open batch, and what this session had written then.
+    /// The result of a count in the open batch, and how much this session had written then.
     counted: Option<(Stored, Stored)>,
-    /// Whether a run that another session finished is written.
+    /// Whether it may write a run that another session finished.
     reopens: bool,
     /// The file that is written.
     place: Place,
@@ -73,7 +73,7 @@ impl RunWriter {
             bytes_written: 0,
             rows_before: 0,
             written: Stored::default(),
-            // What a resumed session finds has to be read for the root anyway.
+            // A resumed session must read the stored rows for the root anyway.
             alone: if tree.is_some() { Alone::NotKnown } else { Alone::No },
             in_a_batch: false,
             counted: None,
@@ -83,14 +83,14 @@ impl RunWriter {
         }
     }
 
-    /// The same, and no other process writes the run as long as this writer is there.
+    /// The same, and no other process may write the run as long as this writer exists.
     #[must_use]
     pub(crate) fn alone(mut self, only: Option<OnlyWriter>) -> RunWriter {
         self._only = only;
         self
     }
 
-    /// The same, for a run that is whole once a session has finished it: what begins a batch is refused then with
+    /// The same, for a run that is complete once a session has finished it: a new batch is then refused with
     /// [`StoreError::Finished`], so that the root with which the run was finished stays the stored one.
     #[must_use]
     pub fn until_finished(mut self) -> RunWriter {
@@ -98,17 +98,17 @@ impl RunWriter {
         self
     }
 
-    /// Whether this session has stored anything, be it that it began with a new run.
+    /// Whether this session has stored anything, including a new run.
     pub fn has_written(&self) -> bool {
         self.session.is_some()
     }
 
-    /// The store, to read what was written, uncommitted rows included.
+    /// The store, for reading what was written, including uncommitted rows.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The run that is written.
+    /// The run that is being written.
     pub fn run(&self) -> &RunHandle {
         &self.run
     }
@@ -116,7 +116,7 @@ impl RunWriter {
     /// The root that the run had when it last ended, and still has; `None` if it has not ended.
     ///
     /// # Errors
-    /// [`StoreError::Changed`] if it has another one now; the database cannot be read.
+    /// [`StoreError::Changed`] if its root is now another one; the database cannot be read.
     pub fn unchanged_root(&self) -> Result<Option<Digest>, StoreError> {
         let run = self.run.key;
         let Some(root) = self.store.stored_root(run)? else { return Ok(None) };
@@ -129,10 +129,10 @@ impl RunWriter {
         }
     }
 
-    /// Stores a case, once per run. Scores are added to the key in the answer.
+    /// Stores a case, once per run. Scores are added with the key in the result.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] for an empty id or an ordinal of 2^40 or more; troubles of writing.
+    /// [`StoreError::Rejected`] for an empty id or an ordinal of 2^40 or more; write errors.
     pub fn add_case(&mut self, case: &NewCase<'_>) -> Result<CaseAdded, StoreError> {
         if !self.has_written()
             && let Some(there) = self.store.already_there(self.run.key, case)?
@@ -151,12 +151,11 @@ impl RunWriter {
         Ok(added)
     }
 
-    /// Stores one score row, and answers whether it was written: a row that is already there stays
-    /// as it is.
+    /// Stores one score row, and returns whether it was written: a row that already exists stays unchanged.
     ///
     /// # Errors
     /// [`StoreError::Rejected`] for a case or a scorer of another run and for numbers out of range;
-    /// troubles of writing.
+    /// write errors.
     pub fn add_score(
         &mut self,
         case: CaseKey,
@@ -185,11 +184,11 @@ impl RunWriter {
         Ok(true)
     }
 
-    /// Stores a copy of an earlier row as the score of this case, and answers whether it was written.
+    /// Stores a copy of an earlier row as the score of this case, and returns whether it was written.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] for a case or a scorer of another run; [`StoreError::Corrupt`] if the earlier row is
-    /// out of range itself; troubles of writing.
+    /// [`StoreError::Rejected`] for a case or a scorer of another run; [`StoreError::Corrupt`] if the earlier row
+    /// itself is out of range; write errors.
     pub fn reuse_score(
         &mut self,
         case: CaseKey,
@@ -217,7 +216,7 @@ impl RunWriter {
     /// Stores a scorer's summary of the run.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn put_summary(
         &mut self,
         scorer: ScorerKey,
@@ -227,11 +226,11 @@ impl RunWriter {
         self.store.put_summary(scorer, summary)
     }
 
-    /// Stores how many lines of the run are not valid cases and were skipped: what `count` makes of the number that is
-    /// stored.
+    /// Stores how many lines of the run are not valid cases and were skipped: the result of `count` for the stored
+    /// number.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn count_bad_cases(&mut self, count: impl FnOnce(u64) -> u64) -> Result<(), StoreError> {
         self.begin()?;
         self.store.count_bad_cases(self.run.key, count)
@@ -250,11 +249,11 @@ impl RunWriter {
         Err(StoreError::Rejected { path: self.store.path.clone(), what })
     }
 
-    /// Begins a batch, unless one is open: until it is committed, no other session writes, so that what is read
-    /// is what the run is finished with.
+    /// Begins a batch, unless one is open: until it is committed, no other session writes, so the run is finished in
+    /// the state that is read now.
     ///
     /// # Errors
-    /// [`StoreError::Finished`] after [`RunWriter::until_finished`]; troubles of writing.
+    /// [`StoreError::Finished`] after [`RunWriter::until_finished`]; write errors.
     pub fn hold(&mut self) -> Result<(), StoreError> {
         self.begin().map(drop)
     }
@@ -273,8 +272,8 @@ impl RunWriter {
         self.place.must_have_the_file(&self.store.path)
     }
 
-    /// How much of the run is stored. Takes a pass over it if another connection may have written, except for what was
-    /// counted since a batch is open: no other process can write until it is committed.
+    /// How much of the run is stored. It reads the keys of the whole run if another connection may have written, unless
+    /// they were counted in the open batch: no other process can write until it is committed.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -293,20 +292,20 @@ impl RunWriter {
         Ok(stored)
     }
 
-    /// Notices that SQLite has taken back the open batch.
+    /// Detects that SQLite has rolled back the open batch.
     fn notice_a_lost_batch(&mut self) {
         if self.in_a_batch && self.store.conn.is_autocommit() {
             (self.alone, self.in_a_batch, self.counted) = (Alone::No, false, None);
         }
     }
 
-    /// Stores how the run ended, with everything written so far, the root of the run and its size, and commits;
-    /// answers with the root. `ended_at_ms` is in milliseconds since 1970 UTC.
+    /// Stores how the run ended, with everything written so far, the root of the run and its size, and commits; returns
+    /// the root. `ended_at_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] for [`RunState::Running`], which is not an end;
-    /// [`StoreError::RowsLost`] if the database does not have every row that was written;
-    /// [`StoreError::Finished`] after [`RunWriter::until_finished`]; troubles of writing.
+    /// [`StoreError::Rejected`] for [`RunState::Running`], which is not an end; [`StoreError::RowsLost`] if the
+    /// database does not have every row that was written; [`StoreError::Finished`] after [`RunWriter::until_finished`];
+    /// write errors.
     pub fn finish(
         &mut self,
         state: RunState,
@@ -317,7 +316,7 @@ impl RunWriter {
         let run = self.run.key;
         let stored = self.stored()?;
         self.must_be_all_rows(stored.rows)?;
-        // Another session may have finished the run meanwhile; that is not taken back.
+        // Another session may have finished the run meanwhile; it stays finished.
         let (state, reason) = match self.store.state(run)? {
             RunState::Finished => (RunState::Finished, None),
             _ => (state, reason),
@@ -336,7 +335,7 @@ impl RunWriter {
         Ok(root)
     }
 
-    /// The tree that grew with this session's rows, if it is of all that is stored: another session may have
+    /// The tree that grew with this session's rows, if it covers everything that is stored: another session may have
     /// written too.
     fn grown(&mut self, stored: Stored) -> Option<(u64, Digest)> {
         let (cases, tree) = self.tree.take()?.finish();
@@ -344,7 +343,7 @@ impl RunWriter {
         tree.filter(|_| all).map(|tree| (cases, tree))
     }
 
-    /// More rows than there should be are another session's.
+    /// Additional rows are from another session.
     fn must_be_all_rows(&self, stored: u64) -> Result<(), StoreError> {
         let expected = self.rows_before + self.written.rows;
         match stored < expected {
@@ -368,7 +367,7 @@ impl RunWriter {
         if let Some(session) = self.session {
             return Ok(session);
         }
-        // What was changed since the run ended is not given a new root.
+        // A run that changed after its end must not get a new root.
         if let Err(error) = self.unchanged_root() {
             self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
             self.in_a_batch = false;
@@ -383,8 +382,8 @@ impl RunWriter {
         Ok(session)
     }
 
-    /// Takes the file's write lock. What rows refer to is there as long as no other connection writes: then SQLite need
-    /// not look it up for each row.
+    /// Takes the file's write lock. Rows that others refer to stay as long as no other connection writes, so then
+    /// SQLite need not look them up for each row.
     fn take_the_lock(&self) -> Result<(), StoreError> {
         let begin = |checks_references: bool| {
             self.store.check_references(checks_references)?;
@@ -410,8 +409,8 @@ impl RunWriter {
 }
 
 impl Drop for RunWriter {
-    /// Rows in an open batch are whole and true, so they are kept, also when a panic or an early
-    /// return drops the writer. An error cannot be reported there.
+    /// Rows in an open batch are complete and correct, so they are kept even if a panic or an early return drops the
+    /// writer. An error cannot be reported here.
     fn drop(&mut self) {
         let _ = self.commit();
     }

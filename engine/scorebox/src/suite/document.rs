@@ -1,5 +1,5 @@
-//! A document as written, in TOML or JSON, with the location of every key and value. Knows no suite: what keys mean is
-//! for `reading`.
+//! A document as written, in TOML or JSON, with the location of every key and value. It knows no suite: `reading`
+//! interprets the keys.
 
 use std::{borrow::Cow, fmt, ops::Range, path::Path};
 
@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Number, value::RawValue};
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands, in bytes of the text.
+/// A value and its position, in bytes of the text.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
@@ -23,9 +23,9 @@ pub(super) enum Value {
     Null,
     Truth(bool),
     Number(Number),
-    /// What JSON does not have as a number, as written: `nan`, `inf`, an integer of more than 64 bits.
+    /// A number that JSON cannot represent, as written: `nan`, `inf`, an integer of more than 64 bits.
     NotJson(String),
-    /// Also a date of TOML.
+    /// Text, or a date of TOML.
     Text(String),
     List(Vec<Node>),
     Table(Vec<Member>),
@@ -47,7 +47,7 @@ pub(super) struct SyntaxError {
 }
 
 impl Value {
-    /// What a person calls a value of its kind.
+    /// The name of its kind, for people.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -60,7 +60,7 @@ impl Value {
     }
 }
 
-/// Reads the text of the file at `path`: JSON if its name or its first character says so, else TOML.
+/// Reads the text of the file at `path`: as JSON according to its name or its first character, otherwise as TOML.
 pub(super) fn of(path: &Path, text: &str) -> (Node, Vec<SyntaxError>) {
     let is_json = path.extension().is_some_and(|suffix| suffix == "json")
         || text.trim_start().starts_with('{');
@@ -151,7 +151,7 @@ fn value_of_toml(value: DeValue<'_>) -> Value {
     }
 }
 
-/// Reads JSON: all of it, or the first thing that is not valid and an empty table.
+/// Reads JSON: all of it, or an empty table and the first syntax error.
 fn of_json(text: &str) -> (Node, Vec<SyntaxError>) {
     match json(text) {
         Ok(node) => (node, Vec::new()),
@@ -161,28 +161,28 @@ fn of_json(text: &str) -> (Node, Vec<SyntaxError>) {
 
 fn json(text: &str) -> Result<Node, SyntaxError> {
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| {
-        // What skips over values has no words for a comma too many.
+        // The reader that skips values has no message for an extra comma.
         let same =
             |it: &serde_json::Error| (it.line(), it.column()) == (error.line(), error.column());
         let error =
             serde_json::from_str::<serde_json::Value>(text).err().filter(same).unwrap_or(error);
         let start = offset(text, error.line(), error.column());
         let reason = error.to_string();
-        // The location is said apart.
+        // The location is reported separately.
         let reason = reason.split(" at line ").next().unwrap_or_default().to_owned();
         SyntaxError { span: start..start, reason }
     })?;
     node_of_json(text, whole)
 }
 
-/// The byte at a line and column as serde_json counts them: from 1, in bytes.
+/// The byte at serde_json's line and column: from 1, in bytes.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n');
     let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
     (before + column.saturating_sub(1)).min(text.len())
 }
 
-/// `raw` is a part of `text`, borrowed from it.
+/// `raw` must be borrowed from `text`.
 fn node_of_json(text: &str, raw: &RawValue) -> Result<Node, SyntaxError> {
     let written = raw.get();
     let start = written.as_ptr().addr() - text.as_ptr().addr();
@@ -196,7 +196,7 @@ fn node_of_json(text: &str, raw: &RawValue) -> Result<Node, SyntaxError> {
             let mut nodes = Vec::with_capacity(members.len());
             for (key, raw) in members {
                 let node = node_of_json(text, raw)?;
-                // Between two values stand a comma, the key and a colon.
+                // Between two values are a comma, the key and a colon.
                 let between = end..node.span.start;
                 let key_start =
                     text[between.clone()].find('"').map_or(between.start, |at| end + at);
@@ -223,7 +223,7 @@ fn node_of_json(text: &str, raw: &RawValue) -> Result<Node, SyntaxError> {
     Ok(Node { value, span })
 }
 
-/// The members of an object in their order; of two with one key, both.
+/// The members of an object in their order; if a key occurs twice, both.
 struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -284,7 +284,7 @@ impl<'de> Deserialize<'de> for Items<'de> {
 mod tests {
     use super::*;
 
-    /// Keys and values with what stands at their locations.
+    /// Keys and values with the text at their locations.
     fn locations(text: &str, node: &Node) -> Vec<(String, String)> {
         let Value::Table(members) = &node.value else { return Vec::new() };
         let mut locations = Vec::new();

@@ -1,5 +1,4 @@
-//! What a suite file says of one scorer, or of all of them: each key, read. Lays entries over each other; decides
-//! nothing about a scorer.
+//! The keys in a suite file for one scorer, or for all of them. Overlays entries; it decides nothing about a scorer.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -22,8 +21,8 @@ use super::{
     reading::Reading,
 };
 
-/// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
-/// more: in the suite as it is stored, in a receipt.
+/// How deep a configuration may be nested. JSON readers accept 127 levels, and a few more objects enclose it: in the
+/// stored suite, in a receipt.
 const MAX_LEVELS: usize = 120;
 
 /// The keys of an entry.
@@ -50,47 +49,47 @@ const KEYS: [&str; 16] = [
 const DEFAULT_KEYS: [&str; 9] =
     ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes", "judge", "jury"];
 
-/// The keys without which it is not known what the scorer is, so that it is not loaded for its further mistakes.
+/// The keys without which it is not known what the scorer is, so that it is not loaded to find further mistakes.
 const ESSENTIAL_KEYS: [&str; 5] = ["use", "config", "grants", "judge", "jury"];
 
-/// Where a file has a configuration.
+/// The location of a configuration in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigLocation {
-    /// Where it begins.
+    /// Its beginning.
     pub whole: Location,
-    /// Where its keys are.
+    /// The locations of its keys.
     pub keys: BTreeMap<String, Location>,
 }
 
-/// What a file says about a scorer; `None` if it says nothing.
+/// A scorer's entry in a file; `None` for missing keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
-    /// Whether one of the essential keys, or one that may stand for it, cannot be read.
+    /// Whether an essential key cannot be read, or may be misspelled.
     pub(super) is_unclear: bool,
     pub(super) uses: Option<Uses>,
-    /// Where that is said.
+    /// The location of that key.
     pub(super) uses_location: Option<Location>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
-    /// Where that is said.
+    /// The location of that key.
     pub(super) config_location: Option<ConfigLocation>,
-    /// Where in a case its output is, as `on`.
+    /// The position of its output in a case, from the key `on`.
     pub(super) output_from: Option<CasePointer>,
     pub(super) limits: LimitOverrides,
     pub(super) grants: Option<Grants>,
-    /// How its scores count, as the entry says it.
+    /// How its scores count, from the entry itself.
     pub(super) policy: PolicyOverrides,
-    /// How they count if the entry does not say it, as `[defaults]` say it.
+    /// How they count if the entry does not define it, from `[defaults]`.
     pub(super) default_policy: PolicyOverrides,
-    /// Where the threshold is said, or else the severity.
+    /// The location of the threshold, or else of the severity.
     pub(super) policy_location: Option<Location>,
     pub(super) sampling: Option<Sampling>,
     pub(super) nodes: Option<Nodes>,
     pub(super) condition: Option<Condition>,
-    /// The judge that it asks, and where that is said.
+    /// The judge that it asks, and the location of the key.
     pub(super) judge: Option<(JudgeChoice, Location)>,
-    /// The jury that is asked in place of one judge, and where that is said.
+    /// The jury that it asks instead of one judge, and the location of the key.
     pub(super) jury: Option<(Jury, Location)>,
     /// The scorers of its results, each with its location.
     pub(super) meta: Option<Vec<(String, Location)>>,
@@ -99,23 +98,23 @@ pub(super) struct Entry {
 /// The component that an entry names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Uses {
-    /// Where it is.
+    /// The reference.
     pub(super) reference: Reference,
-    /// The same as from the folder of the suite, wherever that is.
+    /// The same, relative to the suite's folder.
     pub(super) from_suite: Reference,
 }
 
-/// The folder in which paths of a file start.
+/// The folder to which paths in a file are relative.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Folder<'p> {
-    /// Where it is.
+    /// Its path.
     pub(super) path: &'p Path,
-    /// The same as from the folder of the suite, wherever that is.
+    /// The same, relative to the suite's folder.
     pub(super) from_suite: &'p Path,
 }
 
 impl Uses {
-    /// What is `written` in a file of this folder.
+    /// Parses the reference `written` in a file of this folder.
     pub(super) fn parse(written: &str, folder: Folder<'_>) -> Uses {
         let [reference, from_suite] =
             [folder.path, folder.from_suite].map(|folder| Reference::parse(written, folder));
@@ -124,20 +123,20 @@ impl Uses {
 }
 
 impl Entry {
-    /// Reads `[scorers.ID]`; paths start at `folder`.
+    /// Reads `[scorers.ID]`; paths are relative to `folder`.
     pub(super) fn of_scorer(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Entry {
         Entry::of(reading, node, "scorer", "of a scorer", &KEYS, folder)
     }
 
-    /// Reads `[target]`; paths start at `folder`.
+    /// Reads `[target]`; paths are relative to `folder`.
     pub(super) fn of_target(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Entry {
-        // All but `meta`: the scorers of the suite are what scores its results.
+        // All keys but `meta`: the scorers of the suite score its results.
         Entry::of(reading, node, "target", "of `target`", &KEYS[..KEYS.len() - 1], folder)
     }
 
     /// Reads `[defaults]`.
     pub(super) fn of_defaults(reading: &mut Reading<'_>, node: &Node) -> Entry {
-        // No key of them is a path.
+        // None of these keys has a path.
         let nowhere = Folder { path: Path::new(""), from_suite: Path::new("") };
         let entry = Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, nowhere);
         Entry { policy: PolicyOverrides::default(), default_policy: entry.policy, ..entry }
@@ -204,7 +203,7 @@ impl Entry {
         entry
     }
 
-    /// This entry, with its jury as part of its judge.
+    /// This entry, with its jury moved into its judge.
     pub(super) fn with_jury_seated(mut self) -> Entry {
         if let Some((jury, location)) = self.jury.take() {
             let (mut choice, location) = self.judge.unwrap_or((JudgeChoice::default(), location));
@@ -214,8 +213,8 @@ impl Entry {
         self
     }
 
-    /// This entry, with what it does not say taken from `base`. Limits are laid over each other one by one, all else as
-    /// a whole; a jury is a key, also if it is a part of `judge`.
+    /// This entry, with missing keys from `base`. Limits are overlaid one by one, other keys as a whole; a jury counts
+    /// as a separate key even if it is part of `judge`.
     pub(super) fn over(self, base: &Entry) -> Entry {
         let base = base.clone();
         let has_jury = self.judge.as_ref().is_some_and(|(judge, _)| judge.jury.is_some());
@@ -245,7 +244,7 @@ impl Entry {
     }
 }
 
-/// Whether a key that is not among `keys` may stand for an essential one that is missing.
+/// Whether a key that is not in `keys` may be a misspelling of a missing essential key.
 fn has_unclear_keys(node: &Node, keys: &[&'static str]) -> bool {
     let Value::Table(members) = &node.value else { return true };
     let is_missing = |key: &str| members.iter().all(|member| member.key != key);
@@ -272,7 +271,7 @@ fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {
     is_whole.then(|| ScorerConfig::new(&object))
 }
 
-/// Where a configuration and its keys are.
+/// The locations of a configuration and its keys.
 fn config_location(reading: &Reading<'_>, config: &Member) -> ConfigLocation {
     let members = match &config.node.value {
         Value::Table(members) => members.as_slice(),
@@ -332,7 +331,7 @@ fn fuel(reading: &mut Reading<'_>, node: &Node) -> Option<u64> {
     reading.said(&node.span, some_fuel(fuel).map_err(|why| format!("`fuel` {why}")))
 }
 
-/// A size as it is written: text with a unit, or a number.
+/// A size as written: text with a unit, or a number.
 pub(super) fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option<String> {
     match &node.value {
         Value::Text(written) => Some(written.clone()),
@@ -340,7 +339,7 @@ pub(super) fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option
     }
 }
 
-/// A list of grants, as the key `name` has it.
+/// A list of grants, in the key `name`.
 pub(super) fn grants(reading: &mut Reading<'_>, node: &Node, name: &str) -> Grants {
     let mut grants = Vec::new();
     for item in reading.list(node, name) {
@@ -406,7 +405,7 @@ fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
     let mut patterns = Vec::with_capacity(items.len());
     for item in items {
         let pattern = reading.word(item, "nodes")?.to_owned();
-        // Each by itself, for its location.
+        // Each pattern separately, for its location.
         reading.said(&item.span, Nodes::new(vec![pattern.clone()]))?;
         patterns.push(pattern);
     }

@@ -1,4 +1,4 @@
-//! Why there is no suite: every mistake of its files, with its location. Only the words.
+//! Why a suite is not valid: every mistake in its files, with its location. It contains only the errors.
 
 use std::{fmt, path::PathBuf};
 
@@ -27,15 +27,15 @@ impl fmt::Display for Location {
     }
 }
 
-/// Something that a suite file says and may not.
+/// A mistake in a suite file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mistake {
-    /// Where.
+    /// Its location.
     pub location: Location,
     /// What is wrong, in one line.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub advice: Option<Advice>,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Why there is no suite.
+/// Why a suite is not valid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuiteError {
@@ -57,13 +57,13 @@ pub enum SuiteError {
         /// Why not.
         source: InputFileError,
     },
-    /// The file, or one that it includes, says what it may not.
+    /// The file, or one that it includes, is not valid.
     #[error("{}", lines(mistakes))]
     Invalid {
-        /// All that is wrong, at least one; file by file, in the order of the lines.
+        /// All mistakes, at least one; file by file, in the order of the lines.
         mistakes: Vec<Mistake>,
-        /// What is clear all the same, without the scorers of which it is not known what they are. It is not to be run:
-        /// it is there so that the mistakes that only loading finds are reported together with these.
+        /// The valid part, without the scorers that are not fully known. It must not be run: it allows reporting
+        /// mistakes that only loading finds together with these.
         clear: Box<Suite>,
     },
     /// A scorer's name has characters that it may not have.
@@ -72,22 +72,22 @@ pub enum SuiteError {
     /// Two scorers with one name.
     #[error("two scorers are called `{0}`")]
     SameId(String),
-    /// Something is said about a scorer that the suite does not have.
+    /// Something refers to a scorer that the suite does not have.
     #[error("there is no scorer `{name}` in this run")]
     NoSuchScorer {
         /// The name.
         name: String,
         /// The names closest to it.
         nearest: Vec<String>,
-        /// The names that there are, at most twenty of them.
+        /// The existing names, at most twenty.
         names: Vec<String>,
     },
-    /// A scorer that scores the results of no scorer before it.
+    /// A scorer of results, whose subject does not come before it.
     #[error("`{scorer}` scores the results of `{subject}`, which is not a scorer before it")]
     NoSubject {
         /// The scorer.
         scorer: String,
-        /// Whose results it is to score.
+        /// The scorer whose results it should score.
         subject: String,
     },
     /// A suite without scorers.

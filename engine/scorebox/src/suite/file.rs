@@ -1,5 +1,5 @@
-//! Suite files: what one says, with what the files say that it includes, as the suite that it resolves to. Looks no
-//! scorer up.
+//! Suite files: one file, merged with the files that it includes, as the suite that they resolve to. It looks no scorer
+//! up.
 
 use std::{
     collections::BTreeMap,
@@ -28,10 +28,10 @@ use super::{
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// Files that a suite may be made of: more are a mistake.
+/// How many files a suite may consist of.
 const MAX_FILES: usize = 100;
-/// Bytes of stack for parsing: keys of 80 parts in 80 tables inside each other are some thousand levels of
-/// recursion, in the parser and where its values are dropped.
+/// The stack for parsing, in bytes: keys of 80 parts in 80 nested tables cause some thousand levels of recursion, in
+/// the parser and when its values are dropped.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
 /// The keys of a file.
@@ -51,7 +51,7 @@ pub(super) fn read(
     parse_apart(path, &text, texts, environment)
 }
 
-/// What the files of a suite say about judges; they may name no scorer.
+/// The judges in the files of a suite, which may have no scorer.
 pub(super) fn judges(
     path: &Path,
     texts: &dyn SuiteFiles,
@@ -60,7 +60,7 @@ pub(super) fn judges(
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
     let text = texts.text(path).map_err(unreadable)?;
     apart(path, || {
-        // What is wrong with scorers is said here, too: the file is a suite like any other.
+        // Mistakes in scorers are reported here, too: the file is a suite like any other.
         match parse(path, &text, texts, environment) {
             Err(SuiteError::NoScorers) => {
                 let mut files = Files::new(texts, environment);
@@ -71,7 +71,7 @@ pub(super) fn judges(
     })
 }
 
-/// What the files of a suite say that published scorers must be, whatever they say about scorers.
+/// The requirements for published scorers in the files of a suite, whatever the files contain about scorers.
 pub(super) fn policies(
     path: &Path,
     texts: &dyn SuiteFiles,
@@ -103,7 +103,7 @@ pub(super) fn parse_apart(
     apart(path, || parse(path, text, texts, environment))
 }
 
-/// What `reading` reads of the file at `path`, on a stack that is deep enough for it.
+/// The result of `reading` for the file at `path`, on a stack that is large enough for it.
 pub(super) fn apart<T: Send>(
     path: &Path,
     reading: impl FnOnce() -> Result<T, SuiteError> + Send,
@@ -170,22 +170,22 @@ fn in_order(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
     mistakes
 }
 
-/// The files of a suite, while they are read.
+/// The files of a suite, during reading.
 struct Files<'r> {
     texts: &'r dyn SuiteFiles,
     environment: Environment<'r>,
-    /// What is left for the values of variables.
+    /// The room that is left for the values of variables.
     room: Room,
-    /// The file that is read, and those that include it, by their real names.
+    /// The file that is being read, and those that include it, by their real paths.
     open: Vec<PathBuf>,
     /// How many were read.
     read: usize,
     mistakes: Vec<Mistake>,
-    /// Whether a file, or a part of it, cannot be read at all, so that any entry may lack something.
+    /// Whether a file, or a part of it, cannot be read at all, so that any entry may be incomplete.
     is_incomplete: bool,
     /// Whether something is wrong with a description of a judge.
     are_judges_unclear: bool,
-    /// Whether something is wrong with what published scorers must be.
+    /// Whether something is wrong with the requirements for published scorers.
     are_policies_unclear: bool,
 }
 
@@ -206,13 +206,13 @@ impl<'r> Files<'r> {
         }
     }
 
-    /// What the file says that the caller named. From its own folder, it is its name alone.
+    /// The content of the file that the caller named. Relative to its own folder, its path is only its name.
     fn first(&mut self, path: &Path, text: &str) -> Written {
         let from_suite = Path::new(path.file_name().unwrap_or_default());
         self.within(path, |files| files.file(path, from_suite, text))
     }
 
-    /// What `read` reads of the file at `path`, which no file below it includes again.
+    /// The result of `read` for the file at `path`, which the files below it must not include again.
     fn within(&mut self, path: &Path, read: impl FnOnce(&mut Self) -> Written) -> Written {
         self.open.push(self.texts.real(path));
         self.read += 1;
@@ -221,7 +221,7 @@ impl<'r> Files<'r> {
         written
     }
 
-    /// What the file at `path` says, which is at `from_suite` from the folder of the suite.
+    /// The content of the file at `path`, which is at `from_suite` relative to the suite's folder.
     fn file(&mut self, path: &Path, from_suite: &Path, text: &str) -> Written {
         let mut reading = Reading::new(path, text, self.environment, &self.room);
         let (node, errors) = document::of(path, text);
@@ -291,7 +291,7 @@ impl<'r> Files<'r> {
         written
     }
 
-    /// What the file at `path` says together with what it includes.
+    /// The content of the file at `path`, merged with what it includes.
     fn merged(&mut self, path: &Path, included: Vec<Written>, own: Written) -> Written {
         let real = |path: &Path| self.texts.real(path);
         let mut merging =
@@ -303,7 +303,7 @@ impl<'r> Files<'r> {
         written
     }
 
-    /// The scorers of which it is known what they are, whatever else is wrong.
+    /// The scorers that are fully known, whatever else is wrong.
     fn clear(&self, written: &Written) -> Vec<SuiteScorer> {
         let asks_unclear_judge =
             |scorer: &SuiteScorer| self.are_judges_unclear && scorer.grants.contains(Grant::Judge);
@@ -315,7 +315,7 @@ impl<'r> Files<'r> {
         clear.filter(|scorer| !asks_unclear_judge(scorer)).collect()
     }
 
-    /// What the file says that `item` includes, by the name that is `written` in a file of this folder.
+    /// The content of the file that `item` includes, with the name `written` in a file of this folder.
     fn included(
         &mut self,
         reading: &mut Reading<'_>,
@@ -353,8 +353,8 @@ impl<'r> Files<'r> {
     }
 }
 
-/// Whether the document is of the version that is read here. What is written in another one would be full of mistakes
-/// that are not, so nothing else is said about it.
+/// Whether the document has the supported version. A document of another version would only cause misleading mistakes,
+/// so nothing else is reported for it.
 fn is_of_this_version(reading: &mut Reading<'_>, node: &Node) -> bool {
     let Value::Table(members) = &node.value else { return true };
     let Some(member) = members.iter().find(|member| member.key == "version") else { return true };
@@ -389,7 +389,7 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Vec<Na
     scorers
 }
 
-/// The scorer whose results the others score. Its id names no component, so it must say what it uses.
+/// The scorer whose results the others score. Its id names no component, so it must have `use`.
 fn target(reading: &mut Reading<'_>, member: &Member, folder: Folder<'_>) -> Option<Named> {
     let mut entry = Entry::of_target(reading, &member.node, folder);
     let location = reading.location(&member.key_span);

@@ -1,5 +1,4 @@
-//! Where the texts of suite files are: on the disk, unless a program has them elsewhere. Knows nothing of what they
-//! say.
+//! Where the texts of suite files are: on the disk, unless a program has them elsewhere. It does not interpret them.
 
 use std::{
     fs,
@@ -8,16 +7,16 @@ use std::{
 
 use crate::input_file::{self, Encoding, InputFileError, MAX_CONFIGURATION_BYTES};
 
-/// The texts of a suite file and of those that it includes. They may be asked for on another thread.
+/// The texts of a suite file and of those that it includes. They may be requested from another thread.
 pub trait SuiteFiles: Sync {
-    /// The text of the file at `path`: the path of the first file as the caller gave it, and the path of one that
-    /// another file includes from that file's folder.
+    /// The text of the file at `path`: for the first file, the path that the caller gave; for an included file, its
+    /// path from the folder of the file that includes it.
     ///
     /// # Errors
-    /// Why there is no such text.
+    /// Why the text is not available.
     fn text(&self, path: &Path) -> Result<String, InputFileError>;
 
-    /// The file's own path, whatever leads to it, by which a file that includes itself is found out. By default the
+    /// The file's real path, however it is reached, which is used to detect a file that includes itself. By default the
     /// path itself.
     fn real(&self, path: &Path) -> PathBuf {
         path.to_owned()
@@ -32,14 +31,14 @@ pub struct OnDisk;
 impl SuiteFiles for OnDisk {
     fn text(&self, path: &Path) -> Result<String, InputFileError> {
         let text = input_file::read_text(path, MAX_CONFIGURATION_BYTES)?;
-        // With zeros between its letters it is UTF-8, too, but no TOML and no JSON.
+        // With zeros between its letters it is valid UTF-8, but not valid TOML or JSON.
         match Encoding::of(text.as_bytes()) {
             Some(encoding) => Err(InputFileError::Encoded { encoding }),
             None => Ok(text),
         }
     }
 
-    /// As it is written if there is no such file.
+    /// The path as written if there is no such file.
     fn real(&self, path: &Path) -> PathBuf {
         fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
     }

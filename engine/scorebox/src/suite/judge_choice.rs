@@ -1,4 +1,4 @@
-//! What a suite file says about the judge, or the jury, that an entry asks. Connects to nothing.
+//! Reads which judge, or jury, an entry in a suite file asks. It connects to nothing.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{
     reading::Reading,
 };
 
-/// Reads the `judge` of an entry: a judge's name, or a table with it and more.
+/// Reads the `judge` of an entry: a judge's name, or a table with the name and more.
 pub(super) fn choice(reading: &mut Reading<'_>, node: &Node) -> Option<JudgeChoice> {
     let mut choice = JudgeChoice::default();
     if let Value::Text(name) = &node.value {
@@ -103,8 +103,8 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
     Some(jury)
 }
 
-/// The mistake of an entry that names a judge which no file describes, sets a budget that cannot be kept, or has one
-/// judge on a jury under two names.
+/// The mistake of an entry that names an unknown judge, sets a budget that cannot be enforced, or has one judge on a
+/// jury under two names.
 pub(super) fn mistake(
     chosen: &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
@@ -114,7 +114,7 @@ pub(super) fn mistake(
         .or_else(|| the_same_twice(chosen, judges))
 }
 
-/// The mistake of a jury with two judges who differ in nothing but their names.
+/// The mistake of a jury with two judges that differ only in their names.
 fn the_same_twice(
     (choice, location): &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
@@ -135,7 +135,7 @@ fn the_same_twice(
     Some(Mistake { location: location.clone(), reason, advice: None })
 }
 
-/// The mistake of a budget in US dollars of which nobody knows what is left.
+/// The mistake of a budget in US dollars for a judge without known prices.
 fn without_price(
     (choice, location): &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,

@@ -1,4 +1,4 @@
-//! What a suite file says about judges: `[judges.NAME]`. Connects to nothing, and reads no key.
+//! Reads the judges in a suite file: `[judges.NAME]`. It connects to nothing, and reads no API key.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -37,33 +37,33 @@ const KEYS: [&str; 19] = [
     "budget",
 ];
 
-/// The most calls at the same moment that a judge can be set to.
+/// The maximum of `concurrency`: calls at the same time.
 const MAX_CONCURRENCY: u64 = 4096;
-/// The most times that a call can be set to be tried again.
+/// The maximum of `retries` for a call.
 const MAX_RETRIES: u64 = 20;
 /// How deep a member of `extra_body` can be nested.
 const MAX_LEVELS: usize = 32;
-/// The longest that an attempt can be set to take.
+/// The maximum time for an attempt.
 const MAX_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// A judge of a suite.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SuiteJudge {
-    /// Who answers, and how.
+    /// Its provider, model and settings.
     pub settings: JudgeSettings,
-    /// Where the file describes it.
+    /// Its location in the file.
     pub location: Option<Location>,
 }
 
 impl SuiteJudge {
-    /// A judge that no file describes.
+    /// A judge that is not from a file.
     pub fn new(settings: JudgeSettings) -> SuiteJudge {
         SuiteJudge { settings, location: None }
     }
 }
 
-/// Reads `[judges]`; paths start at `folder`.
+/// Reads `[judges]`; paths are relative to `folder`.
 pub(super) fn judges(
     reading: &mut Reading<'_>,
     node: &Node,
@@ -91,7 +91,7 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// What a judge's keys say, before it is known which of them its provider has.
+/// A judge's keys, before it is known which of them its provider supports.
 #[derive(Default)]
 struct Said<'n> {
     provider: Option<&'static str>,
@@ -161,7 +161,7 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
     Some(settings)
 }
 
-/// The keys that are numbers and times.
+/// The keys with numbers and times.
 fn numbers(reading: &mut Reading<'_>, key: &str, node: &Node, settings: &mut JudgeSettings) {
     match key {
         "timeout" => settings.timeout = timeout(reading, node).unwrap_or(settings.timeout),
@@ -234,7 +234,7 @@ fn provider(
         "anthropic" => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
         _ => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     };
-    // A server of the user's own has a key if they say so; the provider's always has one.
+    // A user's own server has a key only if one is set; a provider always has one.
     let key_env = match (&said.key_env, &said.base_url) {
         (Some((name, _)), _) => Some(name.clone()),
         (None, None) => Some(own_key.to_owned()),
@@ -264,7 +264,7 @@ fn provider(
     }
 }
 
-/// An address of HTTP, without what could be a secret; a slash at its end is left out.
+/// An HTTP address, without parts that could be secret; a slash at its end is removed.
 fn base_url(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
     let url = reading.text(node, "base_url")?;
     let behind = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -302,7 +302,7 @@ fn key_header(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
     reading.said(&node.span, check_key_header(name)).map(|()| name.to_owned())
 }
 
-/// Further members of the document that asks for a text.
+/// Additional members of the JSON document that is sent to request a text.
 fn extra_body(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, serde_json::Value> {
     let members = reading.any_members(node, "extra_body").into_iter();
     let members = members.map(|member| {
@@ -315,7 +315,7 @@ fn extra_body(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, serde_
     body
 }
 
-/// Further headers of requests to a server.
+/// Additional headers of requests to a server.
 fn extra_headers(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, String> {
     let members = reading.any_members(node, "extra_headers").into_iter();
     let members =
@@ -373,7 +373,7 @@ fn price(reading: &mut Reading<'_>, node: &Node) -> Option<Price> {
     }
     match (input, output) {
         (Some(input), Some(output)) => Some(Price::new(input, output)),
-        // What is wrong with one of them is said already.
+        // The mistake in one of them is already reported.
         _ if given == 2 => None,
         _ => {
             let reason = "`price` needs `input` and `output`: US dollars for a million tokens";
@@ -383,7 +383,7 @@ fn price(reading: &mut Reading<'_>, node: &Node) -> Option<Price> {
     }
 }
 
-/// What calls may consume.
+/// The budget for calls.
 pub(super) fn budget(reading: &mut Reading<'_>, node: &Node) -> Option<Budget> {
     let mut budget = Budget::default();
     for (key, member) in reading.members(node, "budget", "of `budget`", &["calls", "cost_usd"]) {
@@ -395,7 +395,7 @@ pub(super) fn budget(reading: &mut Reading<'_>, node: &Node) -> Option<Budget> {
     Some(budget)
 }
 
-/// Where a judge's budget is one of dollars.
+/// The location of a judge's budget, if it is in dollars.
 fn budget_in_dollars(judge: &Node) -> Option<&Node> {
     let member = |node: &'_ Node, key: &str| match &node.value {
         Value::Table(members) => members.iter().position(|member| member.key == key),

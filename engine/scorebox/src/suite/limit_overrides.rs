@@ -1,4 +1,4 @@
-//! The limits that a user sets, in a suite file or on the command line. Enforces none.
+//! The limits that a user sets, in a suite file or on the command line. It enforces none.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use super::{parse_bytes, parse_duration, parse_memory};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LimitOverrides {
-    /// Fuel of one score.
+    /// The fuel for one score.
     pub fuel: Option<u64>,
-    /// Bytes of memory, at most 4 GiB.
+    /// The memory in bytes, at most 4 GiB.
     pub memory: Option<u64>,
-    /// Wall-clock time that one score computes.
+    /// The wall-clock time for the computation of one score.
     pub timeout: Option<Duration>,
-    /// Wall-clock time that the host may keep one score waiting.
+    /// The wall-clock time that one score may wait for the host.
     pub host_timeout: Option<Duration>,
-    /// Bytes of `reason`.
+    /// The length of `reason` in bytes.
     pub reason: Option<u64>,
-    /// Bytes of `meta`.
+    /// The length of `meta` in bytes.
     pub meta: Option<u64>,
-    /// Assertions of one score.
+    /// The number of assertions of one score.
     pub assertions: Option<u32>,
-    /// Bytes of log messages.
+    /// The length of log messages in bytes.
     pub log: Option<u64>,
 }
 
@@ -99,18 +99,18 @@ pub enum BadLimit {
     /// No `=`.
     #[error("`{}` is not NAME=VALUE", .0.escape_debug())]
     NoValue(String),
-    /// No limit of that name.
+    /// No limit has that name.
     #[error("there is no limit `{}`; the limits are: {}", .0.escape_debug(), LimitOverrides::NAMES.join(", "))]
     NoSuchLimit(String),
-    /// It has a value already.
+    /// It already has a value.
     #[error("the limit `{0}` is set twice")]
     SetTwice(String),
-    /// The value is not one.
+    /// The value is not valid.
     #[error("{name}: {reason}")]
     BadValue {
         /// The limit.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
@@ -118,14 +118,14 @@ pub enum BadLimit {
 impl Advised for BadLimit {
     fn advice(&self) -> Option<Advice> {
         match self {
-            // They say themselves what there is, or how a value is written.
+            // These messages already contain the advice.
             BadLimit::SetTwice(_) | BadLimit::NoSuchLimit(_) | BadLimit::BadValue { .. } => None,
             BadLimit::NoValue(_) => Some(Advice::Write(Form::LimitOverride)),
         }
     }
 }
 
-/// The fuel, if anything can be computed with it.
+/// The fuel, if it is enough to compute anything.
 pub(super) fn some_fuel(fuel: u64) -> Result<u64, &'static str> {
     match fuel {
         0 => Err("must be 1 or more: without fuel nothing is scored"),
@@ -138,10 +138,10 @@ impl LimitOverrides {
     pub const NAMES: [&str; 8] =
         ["fuel", "memory", "timeout", "host-timeout", "reason", "meta", "assertions", "log"];
 
-    /// Sets the limit that `NAME=VALUE` names; values are written as in a suite file.
+    /// Sets the limit in `NAME=VALUE`; values are written as in a suite file.
     ///
     /// # Errors
-    /// What is wrong with it, and that the limit is set already.
+    /// If it is not valid, or if the limit is already set.
     pub fn set(&mut self, written: &str) -> Result<(), BadLimit> {
         let Some((name, value)) = written.split_once('=') else {
             return Err(BadLimit::NoValue(written.to_owned()));
@@ -194,7 +194,7 @@ impl LimitOverrides {
         }
     }
 
-    /// These limits, with what they do not set taken from `base`.
+    /// These limits, with missing ones from `base`.
     #[must_use]
     pub(super) fn over(self, base: &LimitOverrides) -> LimitOverrides {
         LimitOverrides {
@@ -209,7 +209,7 @@ impl LimitOverrides {
         }
     }
 
-    /// `limits` with what the user set in their place.
+    /// `limits`, with the limits that the user set.
     #[must_use]
     pub fn apply(&self, mut limits: Limits) -> Limits {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -1,20 +1,20 @@
-//! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
+//! The suite: which scorers run, each with its configuration, limits and grants. It loads no component.
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
-//! - `several`: what a file says together with those that it includes.
+//! - `several`: merges a file with those that it includes.
 //! - `files`: where the texts of suite files are.
 //! - `plan`: the suite as JSON, as it is stored with a run.
-//! - `named`: what one file names by itself.
-//! - `entry`: what a file says about one scorer.
+//! - `named`: the scorers and files that one file names.
+//! - `entry`: the keys of one scorer in a file.
 //! - `judges`: the judges that a file describes.
 //! - `judge_choice`: the judge, or the jury, that an entry asks.
-//! - `reading`: values as what a suite is made of, and every mistake with its location.
+//! - `reading`: reads values, and collects every mistake with its location.
 //! - `document`: a file as written, in TOML or JSON, with the location of every key and value.
-//! - `schema.json`: what a file may say, as a JSON Schema for editors.
-//! - `error`: why there is no suite.
-//! - `selection`: which cases a scorer is for.
+//! - `schema.json`: the format of a file, as a JSON Schema for editors.
+//! - `error`: why a suite is not valid.
+//! - `selection`: which cases a scorer scores.
 //! - `sampling`: which cases a scorer skips by a hash.
-//! - `trust`: what published scorers must be.
+//! - `trust`: the requirements for published scorers.
 //! - `results`: scorers that score the results of others.
 //! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
@@ -67,27 +67,27 @@ pub use sampling::{Draw, NotARate, Rate, Sampling};
 pub use selection::{BadPattern, Nodes, Selection, Skip};
 pub use trust::TrustPolicy;
 
-/// The values of the variables that a suite file names as `${NAME}`; `None` if there is no such variable. The library
-/// reads no environment.
+/// The values of the variables that a suite file references as `${NAME}`; `None` if there is no such variable. The
+/// library does not read the process environment.
 pub type Environment<'e> = &'e (dyn Fn(&str) -> Option<String> + Sync);
 
-/// What a suite file may say, as a JSON Schema (2020-12) for editors.
+/// The format of a suite file, as a JSON Schema (2020-12) for editors.
 pub const SCHEMA: &str = include_str!("schema.json");
 
-/// Names of scorers that an error lists.
+/// How many names of scorers an error lists.
 const MAX_NAMES: usize = 20;
 
 /// Which scorers run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Suite {
-    /// What the suite is called.
+    /// The suite's name.
     pub name: String,
-    /// What sampling is drawn with; if there is none, the name.
+    /// The seed for sampling; if there is none, the name.
     pub seed: Option<String>,
     /// The language models that scorers may ask, by name.
     pub judges: BTreeMap<String, SuiteJudge>,
-    /// What published scorers must be, by the files that it is made of: all of it.
+    /// The requirements for published scorers, from each of the suite's files: all of them apply.
     pub policies: Vec<TrustPolicy>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
@@ -95,13 +95,13 @@ pub struct Suite {
     pub target: Option<ScorerId>,
 }
 
-/// Which cases a scorer is for, by what they hold.
+/// Which cases a scorer scores, by their content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Condition {
     /// A jq expression over the whole case, which gives true or false; null and nothing count as false.
     pub expression: String,
-    /// Where the file says so.
+    /// Its location in the file.
     pub location: Option<Location>,
 }
 
@@ -109,58 +109,58 @@ pub struct Condition {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SuiteScorer {
-    /// Its name in the suite: what rows and reports call it.
+    /// Its name in the suite, which rows and reports use.
     pub id: ScorerId,
     /// The component.
     pub uses: Reference,
-    /// How a file names that component; without effect if `uses` is another one by now.
+    /// The component's name in a file; ignored if `uses` has changed since.
     pub(crate) written: Option<Uses>,
-    /// The component itself, if the suite came with it: then nothing is looked up for `uses`.
+    /// The component itself, if it was supplied with the suite: then nothing is looked up for `uses`.
     pub brought: Option<Brought>,
-    /// A name for people, if it is not the component's own.
+    /// A name for people, if it differs from the component's own.
     pub name: Option<String>,
     /// Its configuration.
     pub config: ScorerConfig,
-    /// Where in a case the value is that it is given as the output; none: the case's output.
+    /// The position in a case of the value that it is given as the output; `None`: the case's output.
     pub output_from: Option<CasePointer>,
-    /// What one of its scores may use.
+    /// The limits for one of its scores.
     pub limits: Limits,
     /// What it may import.
     pub grants: Grants,
     /// Which judge it asks, if it asks one.
     pub judge: JudgeChoice,
-    /// Which cases it is for.
+    /// Which cases it scores.
     pub selection: Selection,
-    /// Which cases it is for, by what they hold; none: all of them.
+    /// Which cases it scores, by their content; `None`: all of them.
     pub condition: Option<Condition>,
-    /// The scorer whose results it scores, which comes before it; none: it scores the cases.
+    /// The scorer whose results it scores, which comes before it; `None`: it scores the cases.
     pub subject: Option<ScorerId>,
-    /// How its scores count, if its component does not decide it.
+    /// How its scores count, if the suite overrides the component.
     pub policy: PolicyOverrides,
-    /// What of `policy` a file says about this scorer, and not in its `[defaults]`; `None`: all of it.
+    /// The part of `policy` from the scorer's own entry, not from `[defaults]`; `None`: all of it.
     pub(crate) own_policy: Option<PolicyOverrides>,
-    /// Where the file names it.
+    /// Its location in the file.
     pub location: Option<Location>,
-    /// Where a file says which component it uses, which may be another file than that of `location`.
+    /// The location of the component that it uses, which may be in another file than `location`.
     pub uses_location: Option<Location>,
-    /// Where a file has its configuration.
+    /// The location of its configuration.
     pub config_location: Option<ConfigLocation>,
-    /// Where the file says how its scores count.
+    /// The location of the keys that decide how its scores count.
     pub policy_location: Option<Location>,
 }
 
-/// A component that a suite came with.
+/// A component that was supplied with a suite.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Brought {
-    /// The component, and where it is from. It is not checked here.
+    /// The component, and its origin. It is not checked here.
     pub source: Arc<ScorerSource>,
-    /// The lock that a published scorer came with, as the program that keeps locks writes one.
+    /// The lock that was supplied with a published scorer, in the format of the program that keeps locks.
     pub lock: Option<Arc<str>>,
 }
 
 impl Brought {
-    /// A component that came without a lock.
+    /// A component that was supplied without a lock.
     pub fn new(source: ScorerSource) -> Brought {
         Brought { source: Arc::new(source), lock: None }
     }
@@ -206,16 +206,16 @@ impl Suite {
     /// Reads a suite file, in TOML or JSON, and the files that it includes. No variable has a value.
     ///
     /// # Errors
-    /// All that is wrong, with its locations.
+    /// All mistakes, with their locations.
     pub fn read(path: &Path) -> Result<Suite, SuiteError> {
         Suite::read_with(path, &|_| None)
     }
 
-    /// What the file and those that it includes say that published scorers must be, whatever else is wrong or missing
+    /// The requirements for published scorers in the file and those that it includes, whatever else is wrong or missing
     /// in them.
     ///
     /// # Errors
-    /// What is wrong with that, with its locations; and if a file cannot be read.
+    /// The mistakes in these requirements, with their locations; or a file that cannot be read.
     pub fn policies_of(
         path: &Path,
         environment: Environment<'_>,
@@ -223,10 +223,10 @@ impl Suite {
         file::policies(path, &OnDisk, environment)
     }
 
-    /// The judges that the file and those that it includes describe. Unlike a suite that is run, it may name no scorer.
+    /// The judges that the file and those that it includes describe. Unlike a suite to run, it may have no scorer.
     ///
     /// # Errors
-    /// All that is wrong, with its locations.
+    /// All mistakes, with their locations.
     pub fn judges_of(
         path: &Path,
         environment: Environment<'_>,
@@ -234,18 +234,18 @@ impl Suite {
         file::judges(path, &OnDisk, environment)
     }
 
-    /// As [`Suite::read`], with the values of this environment for variables.
+    /// Like [`Suite::read`], with the values of variables from this environment.
     ///
     /// # Errors
-    /// All that is wrong, with its locations.
+    /// All mistakes, with their locations.
     pub fn read_with(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
         Suite::read_from(path, &OnDisk, environment)
     }
 
-    /// As [`Suite::read_with`], with the texts of the files from elsewhere.
+    /// Like [`Suite::read_with`], with the texts of the files from elsewhere.
     ///
     /// # Errors
-    /// All that is wrong, with its locations.
+    /// All mistakes, with their locations.
     pub fn read_from(
         path: &Path,
         files: &dyn SuiteFiles,
@@ -254,11 +254,11 @@ impl Suite {
         file::read(path, files, environment)
     }
 
-    /// Reads the text of a suite file. If it has no name of its own, the suite is called `suite`; paths in it start
-    /// at the current folder; no variable has a value.
+    /// Reads the text of a suite file. If it does not name the suite, the name is `suite`; paths in it start at the
+    /// current folder; no variable has a value.
     ///
     /// # Errors
-    /// All that is wrong, with its locations; the file is named `suite`.
+    /// All mistakes, with their locations; the file is called `suite`.
     pub fn parse(text: &str) -> Result<Suite, SuiteError> {
         file::parse_apart(Path::new("suite"), text, &OnDisk, &|_| None)
     }
@@ -276,7 +276,7 @@ impl Suite {
         Suite { name: name.to_owned(), seed: None, judges, policies, scorers, target: None }
     }
 
-    /// The same suite with these scorers in place of its own.
+    /// The same suite with these scorers instead of its own.
     fn of_scorers(self, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
         if scorers.is_empty() {
             return Err(SuiteError::NoScorers);
@@ -295,8 +295,8 @@ impl Suite {
         Ok(Suite { scorers, ..self })
     }
 
-    /// The scorer of that name. A scorer of results may also be named without its subjects (`judge` for
-    /// `target.judge`), if there is one such scorer.
+    /// The scorer with this name. A scorer of results may also be named without its subjects (`judge` for
+    /// `target.judge`), if that is unambiguous.
     ///
     /// # Errors
     /// [`SuiteError::NoSuchScorer`], with the closest names.
@@ -323,7 +323,7 @@ impl Suite {
         Ok(&mut self.scorers[index])
     }
 
-    /// The files that it is made of, some more than once: those in which its scorers are written, and their components.
+    /// The files that it consists of, some more than once: those that have its scorers, and their components.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.scorers.iter().flat_map(|scorer| {
             let written = scorer.location.as_ref().map(|location| location.file.as_path());
@@ -335,7 +335,7 @@ impl Suite {
         })
     }
 
-    /// What sampling is drawn with.
+    /// The seed for sampling.
     pub fn seed(&self) -> &str {
         self.seed.as_deref().unwrap_or(&self.name)
     }
@@ -344,7 +344,7 @@ impl Suite {
 impl std::str::FromStr for Suite {
     type Err = SuiteError;
 
-    /// As [`Suite::parse`].
+    /// Like [`Suite::parse`].
     fn from_str(text: &str) -> Result<Suite, SuiteError> {
         Suite::parse(text)
     }
@@ -376,7 +376,7 @@ impl SuiteScorer {
         }
     }
 
-    /// The same, of a file that names its component so.
+    /// The same, with the component's name in a file.
     fn written_as(mut self, uses: Uses) -> SuiteScorer {
         self.written = Some(uses);
         self

@@ -1,5 +1,5 @@
-//! What one suite file names by itself: the scorers that its entries use, and the files that it includes. Reads no
-//! other file, and does not know whether the suite is valid.
+//! The names in one suite file: the scorers that its entries use, and the files that it includes. It reads no other
+//! file, and does not know whether the suite is valid.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,23 @@ use super::{
 };
 use crate::registry::Reference;
 
-/// What a suite file names.
+/// The scorers and files that a suite file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SuiteNames {
-    /// What each of its entries uses that says so, by the entries' names, in the order of the file.
+    /// The component that each of its entries uses, if it has the key, by the entries' names, in the order of the file.
     pub uses: Vec<(String, Reference)>,
     /// The files that it includes.
     pub includes: Vec<PathBuf>,
-    /// Whether it may name more than that: it is not valid TOML or JSON, or a variable has no value.
+    /// Whether there may be more names: it is not valid TOML or JSON, or a variable has no value.
     pub is_unclear: bool,
 }
 
 impl Suite {
-    /// What the text of the suite file at `path` names.
+    /// The names in the text of the suite file at `path`.
     ///
     /// # Errors
-    /// If the text cannot be read as a document at all, for want of a thread.
+    /// If the text cannot be read at all because no thread could be started.
     pub fn names_in(
         path: &Path,
         text: &str,
@@ -64,7 +64,7 @@ fn names(path: &Path, text: &str, environment: Environment<'_>) -> SuiteNames {
     names
 }
 
-/// The members of a table; none of anything else.
+/// The members of a table; none for other values.
 fn members(node: &Node) -> Vec<(&str, &Node)> {
     match &node.value {
         Value::Table(members) => members.iter().map(|it| (it.key.as_str(), &it.node)).collect(),

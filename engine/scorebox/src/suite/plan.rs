@@ -1,4 +1,4 @@
-//! The suite as JSON, as it is stored with a run, and its digest. Reads no file.
+//! The suite as JSON, as it is stored with a run, and its digest. It reads no file.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::{
 use super::{Suite, SuiteJudge, SuiteScorer, file::VERSION};
 
 impl Suite {
-    /// The suite as JSON, as it is stored with a run. Paths are as written, in included files as from the suite's
-    /// folder, so that the suite is the same from wherever it is read; the digests of components, which are stored
-    /// beside it, distinguish them.
+    /// The suite as JSON, as it is stored with a run. Paths are as written, in included files relative to the suite's
+    /// folder, so that the plan does not depend on where the suite is read; the digests of components, which are stored
+    /// with it, distinguish them.
     pub fn to_json(&self) -> String {
         let scorers: Vec<Value> =
             self.scorers.iter().map(|scorer| scorer.to_json(&self.judges)).collect();
@@ -34,13 +34,13 @@ impl Suite {
 }
 
 impl SuiteScorer {
-    /// The component, as a plan names it.
+    /// The component, with its name in plans.
     fn uses_in_plans(&self) -> &Reference {
         let written = self.written.as_ref().filter(|written| written.reference == self.uses);
         written.map_or(&self.uses, |written| &written.from_suite)
     }
 
-    /// The scorer, as a plan has it.
+    /// The scorer, in the form of plans.
     fn to_json(&self, judges: &BTreeMap<String, SuiteJudge>) -> Value {
         let mut plan = json!({
             "id": self.id,
@@ -57,7 +57,7 @@ impl SuiteScorer {
             plan["judge"] = json!(judge);
         }
         let PolicyOverrides { severity, threshold, weight, required } = self.policy;
-        // Only what is said, so that a plan that says nothing of it stays as it was.
+        // Only keys that are set, so that plans without them keep their digests.
         let said = [
             ("severity", severity.map(|severity| severity.as_str().into())),
             ("threshold", threshold.map(Into::into)),

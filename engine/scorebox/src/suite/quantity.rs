@@ -1,10 +1,10 @@
-//! Sizes and times as people write them: `64MiB`, `1.5 s`. Only reads; printing is a front end's.
+//! Sizes and times as people write them: `64MiB`, `1.5 s`. It only reads them; front ends print them.
 
 use std::time::Duration;
 
 use crate::sandbox::Limits;
 
-/// The text is not a quantity of that kind.
+/// The text is not a valid quantity of that kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not {expected}", written.escape_debug())]
 pub struct NotAQuantity {
@@ -12,10 +12,10 @@ pub struct NotAQuantity {
     expected: &'static str,
 }
 
-/// Bytes: a whole number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
+/// Bytes: a number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
 ///
 /// # Errors
-/// If the text is anything else, or more than 2^64 bytes.
+/// If the text is not valid, or means less than 1 byte or at least 9 PB.
 pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     let error = || NotAQuantity {
         written: written.to_owned(),
@@ -34,7 +34,7 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
         _ => return Err(error()),
     };
     let bytes = (number * factor).round();
-    // Below 2^53 every whole number of bytes is exact; no limit here comes near it.
+    // Below 2^53, every whole number of bytes is exact; no limit here is that large.
     match bytes {
         9e15.. => {
             let expected = "a size here: the largest is just below 9 PB";
@@ -48,7 +48,7 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
 /// A memory limit: bytes as in [`parse_bytes`], at most the 4 GiB that a 32-bit memory can have.
 ///
 /// # Errors
-/// If the text is not a size, or a larger one.
+/// If the text is not a valid size, or the size is larger.
 pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
     match parse_bytes(written)? {
         bytes @ ..=Limits::MAX_MEMORY_BYTES => Ok(bytes),
@@ -62,7 +62,7 @@ pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
 /// A time: a number with `ms`, `s`, `min` or `h`.
 ///
 /// # Errors
-/// If the text is anything else, less than a millisecond (in which it is stored), or more than 30 days.
+/// If the text is not valid, or means less than a millisecond (the unit in which it is stored), or more than 30 days.
 pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
     const MAX_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
     let error = || NotAQuantity {
@@ -84,7 +84,7 @@ pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
         return Err(NotAQuantity { written: written.to_owned(), expected });
     }
     let time = Duration::try_from_secs_f64(seconds).map_err(|_| error())?;
-    // What is stored, and verified, are whole milliseconds.
+    // Whole milliseconds are stored and verified.
     let time = Duration::from_millis((time.as_secs_f64() * 1e3).round() as u64);
     if time.is_zero() { Err(error()) } else { Ok(time) }
 }

@@ -1,5 +1,5 @@
-//! The values of a document as what a suite is made of, and every mistake with its location. Knows no key of a suite,
-//! and reads no environment: the caller passes it in.
+//! Reads the values of a document for a suite, and collects every mistake with its location. It knows no key of a
+//! suite, and reads no process environment: the caller passes variables in.
 
 use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc};
 
@@ -10,23 +10,23 @@ use super::{
     document::{Member, Node, SyntaxError, Value, begins_a_table},
 };
 
-/// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a
-/// small file.
+/// The room for the values of variables, which all files of a suite share: a small file can reference a long value a
+/// million times.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Rc<Cell<Option<u64>>>);
 
 impl Room {
-    /// For as many bytes as a file may have.
+    /// Room for as many bytes as a file may have.
     pub(super) fn new() -> Room {
         Room(Rc::new(Cell::new(Some(MAX_CONFIGURATION_BYTES))))
     }
 
-    /// Whether a value did not fit in. None fits in then any more.
+    /// Whether a value did not fit. After that, no other value fits.
     pub(super) fn is_exceeded(&self) -> bool {
         self.0.get().is_none()
     }
 
-    /// Takes room for a value. Whether it fits in.
+    /// Takes room for a value. Returns whether it fits.
     fn take(&self, bytes: usize) -> bool {
         let left = self.0.get().and_then(|left| left.checked_sub(bytes as u64));
         self.0.set(left);
@@ -43,7 +43,7 @@ pub(super) struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    /// Of the text of the file at `path`.
+    /// Starts with the text of the file at `path`.
     pub(super) fn new(
         path: &'r Path,
         text: &'r str,
@@ -61,18 +61,18 @@ impl<'r> Reading<'r> {
         self.mistakes
     }
 
-    /// How many mistakes are noted so far.
+    /// How many mistakes were found so far.
     pub(super) fn mistake_count(&self) -> usize {
         self.mistakes.len()
     }
 
-    /// Where in the file this is.
+    /// The location of this span in the file.
     pub(super) fn location(&self, span: &Range<usize>) -> Location {
         self.text.location(span)
     }
 
-    /// Notes what is not valid TOML or JSON, and forgets what follows from it: below a line that should begin a table,
-    /// what is read belongs to another table, up to the next such line.
+    /// Adds the syntax errors, and drops the mistakes that they cause: below a line that should begin a table, values
+    /// appear in another table, up to the next such line.
     pub(super) fn not_valid(&mut self, errors: Vec<SyntaxError>) {
         for SyntaxError { span, reason } in errors {
             let line = self.location(&span).line;
@@ -85,12 +85,12 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Notes a mistake.
+    /// Adds a mistake.
     pub(super) fn wrong(&mut self, span: &Range<usize>, reason: impl Into<String>) {
         self.advised(span, reason, None);
     }
 
-    /// Notes a mistake, and what to do about it.
+    /// Adds a mistake, and advice for it.
     pub(super) fn advised(
         &mut self,
         span: &Range<usize>,
@@ -107,7 +107,7 @@ impl<'r> Reading<'r> {
         self.wrong(&node.span, format!("`{what}` must be {expected}; found {found}"));
     }
 
-    /// The members of a table with these keys and no others. `whose` says whose keys they are: `of a scorer`.
+    /// The members of a table with these keys and no others. `whose` describes the owner of the keys: `of a scorer`.
     pub(super) fn members<'n>(
         &mut self,
         node: &'n Node,
@@ -131,7 +131,7 @@ impl<'r> Reading<'r> {
         known
     }
 
-    /// The members of a table, whatever their keys; of two with one key, the first.
+    /// The members of a table, whatever their keys; if a key occurs twice, the first.
     pub(super) fn any_members<'n>(&mut self, node: &'n Node, what: &str) -> Vec<&'n Member> {
         let Value::Table(members) = &node.value else {
             self.not(node, what, "a table");
@@ -162,7 +162,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A text as it is written.
+    /// A text as written.
     pub(super) fn word<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n str> {
         match &node.value {
             Value::Text(text) => Some(text),
@@ -173,7 +173,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A text, with the values of the variables that it names.
+    /// A text, with the values of the variables in it.
     pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
         let written = self.word(node, what)?;
         self.with_variables(written, &node.span)
@@ -228,7 +228,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A value as JSON, nested at most `levels` deep. `what` is its path, for a mistake.
+    /// A value as JSON, nested at most `levels` deep. `what` is its path, for mistakes.
     pub(super) fn json(
         &mut self,
         node: &Node,
@@ -248,7 +248,7 @@ impl<'r> Reading<'r> {
             Value::Text(written) => self.with_variables(written, &node.span)?.into(),
             Value::List(items) => {
                 let levels = self.deeper(node, what, levels)?;
-                // All of them are read, for all of their mistakes.
+                // Read all of them, to find all mistakes.
                 let values: Vec<_> =
                     items.iter().map(|item| self.json(item, what, levels)).collect();
                 serde_json::Value::Array(values.into_iter().collect::<Option<_>>()?)
@@ -273,8 +273,8 @@ impl<'r> Reading<'r> {
         left
     }
 
-    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`. Looks no variable up
-    /// once the values have no room any more.
+    /// The text with the value of each variable instead of `${NAME}`; `$${` becomes `${`. It looks no variable up after
+    /// the values have exceeded their room.
     fn with_variables(&mut self, written: &str, span: &Range<usize>) -> Option<String> {
         if self.room.is_exceeded() {
             return None;
@@ -345,7 +345,7 @@ impl<'r> Reading<'r> {
         Some(amount + 0.0)
     }
 
-    /// What a word stands for; a word that stands for nothing is a mistake.
+    /// The value that a word represents; an unknown word is a mistake.
     pub(super) fn one_of<T>(
         &mut self,
         node: &Node,
@@ -373,7 +373,7 @@ fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// A reason quotes the file, paths and other libraries; what would break its line is written as an escape.
+/// Reasons quote the file, paths and other libraries; characters that would break the line are escaped.
 pub(super) fn one_line(reason: &str) -> String {
     let mut line = String::with_capacity(reason.len());
     for character in reason.chars() {

@@ -1,5 +1,5 @@
-//! Scorers that score the results of others: where an entry names scorers in `meta`, or a suite has a target, each of
-//! them becomes a scorer of its own, whose id says whose results it scores. Reads no file.
+//! Scorers that score the results of others: if an entry names scorers in `meta`, or a suite has a target, each of them
+//! becomes a separate scorer, whose id contains its subject's. It reads no file.
 
 use std::{collections::HashSet, mem};
 
@@ -7,17 +7,17 @@ use crate::{advice::Advice, contract::Severity, suggest::closest, verdict::Polic
 
 use super::{Location, Mistake, ScorerId, Suite, SuiteError, SuiteScorer};
 
-/// Scorers that a suite may have when it is laid out: names in `meta` multiply along a chain.
+/// How many scorers a suite may have after expansion: names in `meta` multiply along a chain.
 const MAX_SCORERS: usize = 1000;
 
-/// A scorer as a file says it, with those that it names in `meta`, each with its location.
+/// A scorer in a file, with the scorers in its `meta`, each with its location.
 pub(super) struct Written {
     pub(super) scorer: SuiteScorer,
     pub(super) meta: Vec<(String, Location)>,
 }
 
-/// The scorers in their order, each followed by those that score its results. A scorer that another one names in
-/// `meta` scores results only.
+/// The scorers in their order, each followed by those that score its results. A scorer that another one names in `meta`
+/// scores results only.
 pub(super) fn laid_out(written: Vec<Written>, mistakes: &mut Vec<Mistake>) -> Vec<SuiteScorer> {
     let mut laying = Laying { written: &written, laid: Vec::new(), mistakes, is_too_much: false };
     let named_by_others: HashSet<&str> = written.iter().flat_map(Written::named_others).collect();
@@ -47,7 +47,7 @@ struct Laying<'w> {
 }
 
 impl Laying<'_> {
-    /// Notes a mistake, one for each location.
+    /// Adds a mistake, one for each location.
     fn wrong(&mut self, location: &Location, reason: String, advice: Option<Advice>) {
         if self.mistakes.iter().all(|mistake| mistake.location != *location) {
             self.mistakes.push(Mistake { location: location.clone(), reason, advice });
@@ -75,7 +75,7 @@ impl Laying<'_> {
         }
     }
 
-    /// Lays a scorer out, and after it those that score its results. `above` are the entries on the way to it.
+    /// Expands a scorer, and after it those that score its results. `above` are the entries on the way to it.
     fn lay(&mut self, index: usize, subject: Option<&ScorerId>, above: &mut Vec<usize>) {
         let (written, one) = (self.written, &self.written[index]);
         if self.laid.len() == MAX_SCORERS {
@@ -103,7 +103,7 @@ impl Laying<'_> {
             return;
         }
         self.laid.push(scorer);
-        // What an entry says about its own result is scored by no one.
+        // No scorer scores what an entry makes of its own result.
         if above.last() == Some(&index) {
             return;
         }
@@ -118,7 +118,7 @@ impl Laying<'_> {
         above.pop();
     }
 
-    /// Entries that name each other in a circle.
+    /// Reports entries that name each other in a circle.
     fn check_circles(&mut self) {
         let written = self.written;
         for (start, one) in written.iter().enumerate() {
@@ -138,7 +138,7 @@ impl Laying<'_> {
         }
     }
 
-    /// More scorers than a suite may have, at the first that is too many where that is clear.
+    /// Reports more scorers than a suite may have, at the first excess one if that is known.
     fn check_number(&mut self) {
         let written = self.written;
         let is_by_meta = written.iter().any(|one| !one.meta.is_empty());
@@ -154,11 +154,11 @@ impl Laying<'_> {
         self.wrong(&location, reason, None);
     }
 
-    /// Whether this scorer has the name of one that is laid out, which is said with whose results one of them scores: a
-    /// name that `meta` makes is that of no entry.
+    /// Whether this scorer has the name of an expanded one; if so, reports it with the subject of one of them, because
+    /// no entry has a name that `meta` makes.
     fn is_taken(&mut self, scorer: &SuiteScorer) -> bool {
         let other = self.laid.iter().find(|other| other.id == scorer.id);
-        // Of the same subject, it is named twice, which is a mistake of its own.
+        // With the same subject, it is named twice, which is reported as another mistake.
         let other = other.filter(|other| other.subject != scorer.subject);
         let (Some(other), Some(location)) = (other, &scorer.location) else { return false };
         let id = &scorer.id;
@@ -171,7 +171,7 @@ impl Laying<'_> {
         true
     }
 
-    /// The shortest way from an entry to another along `meta`, with both; `None` if there is none.
+    /// The shortest path from one entry to another along `meta`, including both; `None` if there is none.
     fn way(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came_from = vec![None; self.written.len()];
         let (mut reached, mut next) = (vec![from], 0);
@@ -198,20 +198,18 @@ impl Laying<'_> {
     }
 }
 
-/// The id of a scorer of the results of `subject`; the name, if it is too long.
+/// The id of a scorer of the results of `subject`; as an error, the id if it is too long.
 fn of_results(subject: &ScorerId, scorer: &ScorerId) -> Result<ScorerId, String> {
     let name = format!("{subject}.{scorer}");
     ScorerId::new(&name).map_err(|_| name)
 }
 
 impl Suite {
-    /// The suite with a target: a scorer whose results are what the scorers of the suite score, each with an id of the
-    /// form `TARGET.SCORER`. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and
-    /// of weight 0.
+    /// The suite with a target: a scorer whose results the scorers of the suite score, each with an id of the form
+    /// `TARGET.SCORER`. By default, the target's own score passes and fails no case: it is soft, and has the weight 0.
     ///
     /// # Errors
-    /// If the suite has a scorer with the target's id, so that it is not clear which of them is meant; if a name
-    /// becomes too long.
+    /// If the suite has a scorer with the target's id, so that it would be ambiguous; if a name becomes too long.
     pub fn with_target(self, target: SuiteScorer) -> Result<Suite, SuiteError> {
         if self.scorers.iter().any(|scorer| scorer.id == target.id) {
             return Err(SuiteError::SameId(target.id.to_string()));
@@ -219,7 +217,7 @@ impl Suite {
         self.targeting(target, Vec::new())
     }
 
-    /// The suite with one of its scorers as the target, which takes those with it that score its results already. See
+    /// The suite with one of its scorers as the target, including the scorers that already score its results. See
     /// [`Suite::with_target`].
     ///
     /// # Errors
@@ -233,7 +231,8 @@ impl Suite {
         Suite { scorers: others, ..self }.targeting(target, its_own)
     }
 
-    /// The suite with this target and what scores its results by `meta`; its scorers score the target's results, too.
+    /// The suite with this target and the scorers of its results from `meta`; the suite's scorers score the target's
+    /// results, too.
     fn targeting(
         mut self,
         target: SuiteScorer,
@@ -250,7 +249,8 @@ impl Suite {
         Suite { target: Some(id), ..self }.of_scorers(all)
     }
 
-    /// The suite with another scorer behind all others; if it has a target, one that scores the target's results.
+    /// The suite with another scorer after all others; if the suite has a target, the scorer scores the target's
+    /// results.
     ///
     /// # Errors
     /// If its name becomes too long, or is taken.
@@ -268,13 +268,13 @@ impl Suite {
 }
 
 impl SuiteScorer {
-    /// How its scores count, as far as that is said about this scorer. `[defaults]` are for scorers of cases: they give
-    /// a scorer of results no weight, and make no target a gate.
+    /// How its scores count, from its own entry only. `[defaults]` are for scorers of cases: they give a scorer of
+    /// results no weight, and make no target a gate.
     fn said_policy(&self) -> PolicyOverrides {
         self.own_policy.unwrap_or(self.policy)
     }
 
-    /// The scorer as a target, whose own score passes and fails no case unless that is said.
+    /// The scorer as a target, whose own score passes and fails no case unless its entry decides otherwise.
     pub(super) fn into_target(mut self) -> SuiteScorer {
         let PolicyOverrides { severity, weight, .. } = self.said_policy();
         self.policy.severity = severity.or(Some(Severity::Soft));
@@ -282,7 +282,7 @@ impl SuiteScorer {
         self
     }
 
-    /// Whether it scores results, and this is its id without those of its subjects.
+    /// Whether it scores results, and `name` is its id without those of its subjects.
     pub(super) fn is_called_without_subjects(&self, name: &str) -> bool {
         let rest = self
             .subject
@@ -291,7 +291,7 @@ impl SuiteScorer {
         rest.and_then(|rest| rest.strip_prefix('.')) == Some(name)
     }
 
-    /// Whether this is a scorer of the results of the scorer `id`, or of theirs.
+    /// Whether this scorer scores the results of the scorer `id`, directly or through others.
     fn is_of_the_results_of(&self, id: &ScorerId) -> bool {
         let rest = self.id.as_str().strip_prefix(id.as_str());
         self.subject.is_some() && rest.is_some_and(|rest| rest.starts_with('.'))

@@ -1,5 +1,5 @@
-//! Sampling: which cases a scorer skips. Decides by a hash, and so alike: on every machine, in every
-//! order, after every resume.
+//! Sampling: which cases a scorer skips. It decides by a hash, so the decision is the same on every machine, in every
+//! order, and after every resume.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -54,10 +54,10 @@ impl From<Rate> for f64 {
     }
 }
 
-/// What a decision depends on, in addition to the rate.
+/// The values on which a decision depends, in addition to the rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
-    /// The user's seed; the suite's name if none is said.
+    /// The user's seed; the suite's name if none is set.
     pub seed: &'a str,
     /// The case's id.
     pub case_id: &'a str,
@@ -70,7 +70,7 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// A number from 0 to 1, without 1, that looks random: the first 53 bits of the SHA-256 over all parts.
+    /// A pseudorandom number from 0 to 1, excluding 1: the first 53 bits of the SHA-256 over all parts.
     fn number(&self) -> f64 {
         let (iteration, attempt) = (self.iteration.to_le_bytes(), self.attempt.to_le_bytes());
         let parts = [
@@ -98,7 +98,7 @@ impl Sampling {
         }
     }
 
-    /// Whether the scorer runs on no case, whatever is drawn.
+    /// Whether the scorer never runs, whatever is drawn.
     pub fn is_off(self) -> bool {
         matches!(self, Sampling::None | Sampling::Ratio { rate: Rate(0.0) })
     }

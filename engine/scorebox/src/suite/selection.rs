@@ -1,5 +1,5 @@
-//! Which cases a scorer is for: all, those of some nodes, a sample. Decides by names and a hash, and so alike wherever
-//! and whenever it is asked.
+//! Which cases a scorer scores: all, those of some nodes, a sample. It decides by names and a hash, so the decision is
+//! always the same.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::{Draw, Sampling};
 
-/// Which cases a scorer is for; all unless something else is said.
+/// Which cases a scorer scores; by default all.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Selection {
     /// How often it runs.
     pub sampling: Sampling,
-    /// The tasks whose cases it scores; none: all tasks.
+    /// The tasks whose cases it scores; `None`: all tasks.
     pub nodes: Option<Nodes>,
 }
 
@@ -31,7 +31,7 @@ pub struct Nodes {
 pub struct BadPattern {
     /// The pattern.
     pub pattern: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -39,7 +39,7 @@ pub struct BadPattern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skip {
-    /// The case says that it is not to be judged.
+    /// The case states that it must not be judged.
     Case,
     /// Its node is not one of the scorer's.
     Node,
@@ -47,12 +47,12 @@ pub enum Skip {
     Sampling,
     /// Its `when` does not hold for the case.
     Condition,
-    /// The scorer whose result it would score has none.
+    /// Its subject has no result for the case.
     NoResult,
 }
 
 impl Skip {
-    /// The reason that stands in the row. `of_case` is what the case says, if anything.
+    /// The reason in the row. `of_case` is the reason in the case, if there is one.
     pub fn reason(self, of_case: Option<&str>) -> Cow<'static, str> {
         match (self, of_case) {
             (Skip::Case, Some(why)) if !why.is_empty() => {
@@ -68,7 +68,7 @@ impl Skip {
 }
 
 impl Nodes {
-    /// The nodes that one of these globs matches; `*` stands for any characters.
+    /// The nodes that match one of these globs; `*` matches any characters.
     ///
     /// # Errors
     /// The first pattern that is not a valid glob.
@@ -89,19 +89,19 @@ impl Nodes {
         Ok(Nodes { patterns, set })
     }
 
-    /// The patterns as they are written.
+    /// The patterns as written.
     pub fn patterns(&self) -> &[String] {
         &self.patterns
     }
 
-    /// Whether the node is one of them.
+    /// Whether the node matches one of them.
     pub fn contains(&self, node_id: &str) -> bool {
         self.set.is_match(node_id)
     }
 }
 
 impl Selection {
-    /// Whether no case is left out.
+    /// Whether it selects every case.
     pub fn is_all(&self) -> bool {
         self.nodes.is_none() && self.sampling == Sampling::All
     }
@@ -114,17 +114,17 @@ impl Selection {
         (!self.sampling.takes(draw)).then_some(Skip::Sampling)
     }
 
-    /// The sampling as JSON; `None` if every case is taken.
+    /// The sampling as JSON; `None` if it includes every case.
     pub fn sampling_json(&self) -> Option<String> {
         (self.sampling != Sampling::All).then(|| json(&self.sampling))
     }
 
-    /// The patterns of nodes as a JSON array; `None` if all nodes are meant.
+    /// The patterns of nodes as a JSON array; `None` if all nodes match.
     pub fn nodes_json(&self) -> Option<String> {
         self.nodes.as_ref().map(|nodes| json(&nodes.patterns))
     }
 
-    /// The selection of which this is the JSON.
+    /// Reads a selection from this JSON.
     ///
     /// # Errors
     /// Why it is not valid, in a sentence.

@@ -1,5 +1,5 @@
-//! What a suite file says together with the files that it includes: its own entries laid over theirs, and what two of
-//! them describe differently. Reads no file.
+//! Merges a suite file with the files that it includes: its own entries are laid over theirs, and conflicts between
+//! included files are reported. It reads no file.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use super::{
     trust::TrustPolicy,
 };
 
-/// What a file says, with what it includes.
+/// The content of a file, with what it includes.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) name: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// The mistake of a scorer that has the name of the target: it is not clear which of them is meant.
+    /// The mistake of a scorer with the target's name, which would be ambiguous.
     pub(super) fn called_like_the_target(&self) -> Option<Mistake> {
         let target = self.target.as_ref()?;
         let scorer = self.scorers.iter().find(|scorer| scorer.id == target.id)?;
@@ -44,7 +44,7 @@ impl Written {
     }
 }
 
-/// An entry under its name.
+/// An entry with its name.
 #[derive(Clone)]
 pub(super) struct Named {
     pub(super) id: ScorerId,
@@ -53,21 +53,21 @@ pub(super) struct Named {
     pub(super) entry: Entry,
 }
 
-/// Lays what a file says by itself over what it includes, file by file.
+/// Lays the own entries of a file over what it includes, file by file.
 pub(super) struct Merging<'m> {
     /// The file that includes the others.
     pub(super) file: &'m Path,
-    /// A file's own path, whatever leads to it.
+    /// A file's real path, however it is reached.
     pub(super) real: &'m dyn Fn(&Path) -> PathBuf,
-    /// What two included files describe differently.
+    /// Conflicts between included files.
     pub(super) mistakes: Vec<Mistake>,
-    /// Whether that is a judge.
+    /// Whether one of them is about a judge.
     pub(super) are_judges_unclear: bool,
 }
 
 impl Merging<'_> {
-    /// What all files say together. Two of `included` may describe one thing only if they say the same, or `own` says
-    /// what holds: nothing depends on which of them comes first.
+    /// Merges all files. Two of `included` may describe the same thing only if they agree, or if `own` decides: the
+    /// order of the files does not matter.
     pub(super) fn merged(&mut self, included: Vec<Written>, own: Written) -> Written {
         let mut all = Written { name: own.name.clone(), ..Written::default() };
         for one in included {
@@ -136,7 +136,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Notes that two entries of one name differ in what `over`, the including file's own entry, does not say.
+    /// Reports that two entries with one name differ in keys that `over`, the including file's own entry, does not set.
     fn compare(&mut self, what: &str, first: &mut Named, other: &Named, over: Option<&Named>) {
         if first.entry.is_unclear || other.entry.is_unclear {
             return;
@@ -182,8 +182,8 @@ impl Merging<'_> {
         settings
     }
 
-    /// One path for each file, also for one that is not there: two files that include a third name its files by
-    /// different ways.
+    /// One path for each file, even for one that does not exist: two files that include a third one refer to its files
+    /// by different paths.
     fn own_path(&self, path: &Path) -> PathBuf {
         let mut own = PathBuf::new();
         for part in (self.real)(path).components() {
@@ -202,7 +202,7 @@ impl Merging<'_> {
 }
 
 impl Named {
-    /// What it uses: the built-in scorer of its name unless it says otherwise.
+    /// The component that it uses: by default the built-in scorer with its name.
     pub(super) fn uses(&self) -> Uses {
         let nowhere = Folder { path: Path::new(""), from_suite: Path::new("") };
         let by_name = || Uses::parse(&self.key, nowhere);
@@ -210,7 +210,7 @@ impl Named {
     }
 }
 
-/// Adds a scorer, or lays it over the one of its name, which keeps its place in the order.
+/// Adds a scorer, or lays it over the one with its name, which keeps its position.
 fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
     match scorers.iter_mut().find(|other| other.id == scorer.id) {
         Some(below) => {
@@ -221,7 +221,7 @@ fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
     }
 }
 
-/// The keys, but `use`, that two entries do not say alike, wherever they say it.
+/// The keys, except `use`, in which two entries differ, wherever these are set.
 fn differences(one: &Entry, other: &Entry) -> Vec<&'static str> {
     let policies = [(one.policy, other.policy), (one.default_policy, other.default_policy)];
     let count_alike = |is_alike: fn(&PolicyOverrides, &PolicyOverrides) -> bool| {

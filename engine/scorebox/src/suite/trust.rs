@@ -1,4 +1,4 @@
-//! What a suite file says that published scorers must be: `[policy]`. Holds no scorer against it.
+//! Reads the requirements for published scorers in a suite file: `[policy]`. It checks no scorer.
 
 use std::path::PathBuf;
 
@@ -17,20 +17,20 @@ const KEYS: [&str; 4] = ["signers", "registries", "deny-grants", "max-size"];
 /// The length of a public key of minisign, as text.
 const SIGNER_BYTES: usize = 56;
 
-/// What published scorers must be, so that they are used. What is not set refuses nothing. Components in files and
-/// built-in scorers are not published, and no policy is about them.
+/// The requirements that published scorers must meet to be used. Missing keys refuse nothing. Components in files and
+/// built-in scorers are not published, and policies do not apply to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrustPolicy {
-    /// The keys of which one must have signed the component: public keys of minisign.
+    /// The keys of which at least one must have signed the component: public keys of minisign.
     pub signers: Option<Vec<String>>,
-    /// The registries that they may be from: hosts, with their ports if they are named with them.
+    /// The registries that are allowed: hosts, with their ports if the reference has them.
     pub registries: Option<Vec<String>>,
-    /// What they must not need.
+    /// The grants that they must not need.
     pub denied_grants: Grants,
-    /// The most bytes of a component.
+    /// The maximum size of a component in bytes.
     pub max_bytes: Option<u64>,
-    /// Where it is written.
+    /// Its location.
     pub location: Option<Location>,
 }
 
@@ -63,22 +63,21 @@ impl TrustPolicy {
         self
     }
 
-    /// The same, written in this file at this line and column.
+    /// The same, with a location in this file at this line and column.
     #[must_use]
     pub fn at(mut self, file: PathBuf, line: usize, column: usize) -> TrustPolicy {
         self.location = Some(Location { file, line, column });
         self
     }
 
-    /// Whether this is written as the host of a registry may be: without a scheme, a path or a pattern, which would
-    /// match none.
+    /// Whether this is a valid host of a registry: without a scheme, a path or a pattern, which would never match.
     pub fn is_registry(written: &str) -> bool {
         let is_of_a_host =
             |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | ':' | '[' | ']');
         !written.is_empty() && written.chars().all(is_of_a_host)
     }
 
-    /// Whether this is written as a public key of minisign is.
+    /// Whether this has the form of a minisign public key.
     pub fn is_signer(written: &str) -> bool {
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
         written.len() == SIGNER_BYTES && written.starts_with("RW") && written.bytes().all(is_base64)

@@ -1,4 +1,4 @@
-//! A requirement of a run that does not hold, in numbers and in words. Decides nothing.
+//! A requirement of a run that is not met, in numbers and in words. It decides nothing.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{apart, figure, percent};
 use crate::amount::{count, counted};
 
-/// A requirement that does not hold.
+/// A requirement that is not met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "requirement")]
 #[non_exhaustive]
@@ -15,14 +15,14 @@ pub enum Broken {
     /// Cases failed.
     #[serde(rename_all = "camelCase")]
     Cases {
-        /// Those of which a gate does not hold.
+        /// Cases with a failed gate.
         failed: u64,
-        /// Those of which a gate or a required scorer has no score.
+        /// Cases in which a gate or a required scorer has no score.
         errored: u64,
-        /// The errored ones of which another gate does not hold.
+        /// Errored cases in which another gate fails.
         errored_and_failed: u64,
     },
-    /// The mean of a scorer is worse than was required.
+    /// The mean of a scorer is worse than required.
     #[serde(rename_all = "camelCase")]
     Mean {
         /// The scorer.
@@ -32,7 +32,7 @@ pub enum Broken {
         /// The worst mean that passes.
         worst: f64,
     },
-    /// Fewer cases passed than was required.
+    /// Fewer cases passed than required.
     #[serde(rename_all = "camelCase")]
     PassRate {
         /// The rate; `None` if no case was judged.
@@ -40,12 +40,12 @@ pub enum Broken {
         /// The least rate that passes.
         least: f64,
     },
-    /// A scorer decides whether a case passes, and decided none: it skips them all, or applies to none.
+    /// A scorer that decides whether a case passes decided none: it skips them all, or applies to none.
     #[serde(rename_all = "camelCase")]
     NothingDecided {
         /// The scorer.
         scorer_id: String,
-        /// How many cases there were for it; those that say `skip` are not among them.
+        /// The number of cases for it, without those that have `skip`.
         cases: u64,
     },
     /// Errors are allowed, a scorer decides whether a case passes, and all that it has are errors.
@@ -62,18 +62,18 @@ pub enum Broken {
         /// The least rate that passes.
         least: f64,
     },
-    /// More rows have no score than was allowed.
+    /// More rows have no score than allowed.
     #[serde(rename_all = "camelCase")]
     Errors {
-        /// How many.
+        /// The number of such rows.
         errors: u64,
-        /// The most that pass.
+        /// The largest allowed number.
         most: u64,
     },
 }
 
 impl Broken {
-    /// What is required, in a few words.
+    /// The requirement, in a few words.
     pub fn what(&self) -> String {
         match self {
             Broken::Cases { .. } => "all cases".to_owned(),
@@ -86,7 +86,7 @@ impl Broken {
         }
     }
 
-    /// Whether the cases show it, one by one: those that failed.
+    /// Whether the cases show it individually, because they failed.
     pub fn is_of_cases(&self) -> bool {
         matches!(self, Broken::Cases { .. })
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Broken {
                 f.write_str(&cases_failed(*failed, *errored_and_failed))
             }
             Broken::Mean { scorer_id, mean: Some(mean), worst } => {
-                // Of a scorer whose lower scores are better, the number alone would look as if it were reached.
+                // If lower scores are better, the number alone would look as if it were reached.
                 let bound = if mean > worst { "at most " } else { "" };
                 let [mean, worst] = apart(*mean, *worst, figure);
                 write!(f, "the mean of `{scorer_id}` is {mean}; required: {bound}{worst}")
@@ -145,7 +145,7 @@ fn cases_failed(failed: u64, errored_and_failed: u64) -> String {
     both.join(", and ")
 }
 
-/// A rate of cases and the one that was required, as percentages that differ if they do.
+/// A rate of cases and the required one, as percentages that differ if the rates do.
 fn rates_apart(rate: f64, least: f64) -> [String; 2] {
     let plain = [rate, least].map(percent);
     if plain[0] != plain[1] || rate == least {

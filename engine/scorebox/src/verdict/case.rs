@@ -1,4 +1,4 @@
-//! The verdict of one case, from what all scorers say about it. Knows one case at a time.
+//! The verdict of one case, from the answers of all scorers for it. It knows one case at a time.
 
 use serde::Serialize;
 
@@ -6,21 +6,21 @@ use crate::contract::Assertion;
 
 use super::policy::{Policy, Standing};
 
-/// Whether a case passed. In the order of their priority: the first that applies is the verdict.
+/// Whether a case passed. In order of priority: the first that applies is the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Verdict {
     /// A gate or a required scorer has no score, because of an error.
     Errored,
-    /// A gate does not hold.
+    /// A gate fails.
     Failed,
-    /// The case says that it is not to be judged, or every scorer that could decide against it skips it or does not
+    /// The case states that it must not be judged, or every scorer that could decide against it skips it or does not
     /// apply.
     Skipped,
-    /// A scorer has no row for it yet, and none that has decides against it.
+    /// A scorer has no row for it yet, and no existing row decides against it.
     Undecided,
-    /// All gates hold.
+    /// All gates pass.
     Passed,
 }
 
@@ -37,38 +37,38 @@ impl Verdict {
     }
 }
 
-/// What one scorer says about a case, as far as a verdict needs it.
+/// One scorer's answer for a case, in the form that a verdict needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Counted<'a> {
-    /// A score, with the checks that it is made of.
+    /// A score, with the checks that it consists of.
     Score(f64, &'a [Assertion]),
-    /// It does not apply: it counts nowhere.
+    /// The scorer does not apply: the row does not count.
     Nothing,
-    /// The scorer skips the case: it counts nowhere.
+    /// The scorer skips the case: the row does not count.
     Skipped,
-    /// There is no score, and there should be one.
+    /// There is no score, but there should be one.
     Error,
 }
 
-/// The verdict of a case, and what stands beside it.
+/// The verdict of a case, and the facts that go with it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CaseVerdict {
     /// Whether it passed.
     pub verdict: Verdict,
-    /// Scorers of which a soft requirement does not hold.
+    /// The number of scorers with a soft requirement that is not met.
     pub regressions: u32,
-    /// The weighted mean of its scores, 0 to 1, where 1 is best; `None` if nothing with a weight was scored.
+    /// The weighted mean of its scores, 0 to 1, where 1 is best; `None` if no scorer with a weight scored it.
     pub score: Option<f64>,
-    /// Whether a gate does not hold, which an error beside it does not undo.
+    /// Whether a gate fails, which remains true even if another scorer has an error.
     #[serde(skip)]
     pub has_failure: bool,
     /// Whether a scorer has no row for it yet, as in a run that was interrupted.
     #[serde(rename = "incomplete", skip_serializing_if = "std::ops::Not::not")]
     pub is_incomplete: bool,
-    /// Whether the case itself says that it is not to be judged.
+    /// Whether the case itself states that it must not be judged.
     #[serde(skip)]
     pub skips_itself: bool,
     /// The verdict if soft scorers with a threshold count as gates.
@@ -76,33 +76,32 @@ pub struct CaseVerdict {
     pub if_strict: Verdict,
 }
 
-/// The verdict of a case as other programs read it: none if the case passed in a run of which no scorer can fail a
-/// case.
+/// The verdict of a case for other programs: `None` if the case passed in a run in which no scorer can fail a case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ShownVerdict {
     /// Whether it passed.
     pub verdict: Option<Verdict>,
-    /// As in [`CaseVerdict`].
+    /// Like in [`CaseVerdict`].
     pub regressions: u32,
-    /// As in [`CaseVerdict`].
+    /// Like in [`CaseVerdict`].
     pub score: Option<f64>,
-    /// As in [`CaseVerdict`].
+    /// Like in [`CaseVerdict`].
     #[serde(rename = "incomplete", skip_serializing_if = "std::ops::Not::not")]
     pub is_incomplete: bool,
 }
 
 impl CaseVerdict {
-    /// What is shown of it; `decides`: a scorer of the run can fail a case. If none can, each case passes, which says
-    /// nothing.
+    /// The verdict to show; `decides`: a scorer of the run can fail a case. If none can, every case passes, which is
+    /// meaningless.
     pub fn shown(&self, decides: bool) -> ShownVerdict {
         let CaseVerdict { verdict, regressions, score, is_incomplete, .. } = *self;
         let verdict = Some(verdict).filter(|verdict| decides || *verdict != Verdict::Passed);
         ShownVerdict { verdict, regressions, score, is_incomplete }
     }
 
-    /// This verdict, with so many regressions and this score.
+    /// This verdict, with this number of regressions and this score.
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
         let has_failure = matches!(verdict, Verdict::Failed);
         let is_incomplete = matches!(verdict, Verdict::Undecided);
@@ -121,9 +120,9 @@ impl CaseVerdict {
         }
     }
 
-    /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or
-    /// is errored: if all passed, it would not count, and a rate of cases that were chosen by their verdicts says
-    /// nothing of the others.
+    /// Whether the case counts in rates and means. A case for which a scorer has no row does not, even if it failed or
+    /// is errored: it would not count if all scorers so far passed it, and a rate of cases that were selected by their
+    /// verdicts is no evidence about the others.
     pub const fn is_judged(&self) -> bool {
         match self.verdict {
             Verdict::Errored | Verdict::Failed | Verdict::Passed => !self.is_incomplete,
@@ -142,36 +141,36 @@ impl CaseVerdict {
     }
 }
 
-/// What weights are multiplied by where their sum is beyond what can be had.
+/// Weights are multiplied by this if their sum would overflow.
 const DOWN: f64 = 1.0 / (1_u64 << 63) as f64;
 
-/// A verdict in the making.
+/// Computes the verdict of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CaseTally {
     is_skipped: bool,
-    /// Scorers that have said nothing yet.
+    /// How many scorers have no row yet.
     missing: u32,
-    /// Scorers that can fail a case.
+    /// The scorers that can fail a case.
     deciders: Deciders,
-    /// Those that can if a soft regression fails a case too.
+    /// The scorers that can fail a case if soft regressions fail it too.
     deciders_if_strict: Deciders,
     failures: u32,
     regressions: u32,
     weighted: f64,
     weights: f64,
-    /// The same sums, of weights that are multiplied by `DOWN`.
+    /// The same sums, with weights multiplied by `DOWN`.
     weighted_down: f64,
     weights_down: f64,
 }
 
-/// What scorers that can decide against a case have for it.
+/// The outcomes of scorers that can decide against a case.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deciders {
-    /// Those that skip it or do not apply to it.
+    /// How many skip it or do not apply to it.
     spared: u32,
-    /// Those that have a score.
+    /// How many have a score.
     scored: u32,
-    /// Those that have no score because of an error.
+    /// How many have no score because of an error.
     errors: u32,
 }
 
@@ -184,29 +183,29 @@ impl Deciders {
         }
     }
 
-    /// Whether all leave the case alone.
+    /// Whether all skip the case or do not apply to it.
     fn spare_it(&self) -> bool {
         self.spared > 0 && self.scored == 0 && self.errors == 0
     }
 }
 
 impl CaseTally {
-    /// A case of which nothing is known yet.
+    /// Starts a case without any answers.
     pub fn new() -> CaseTally {
         CaseTally::default()
     }
 
-    /// A case that says that it is not to be judged.
+    /// A case that states that it must not be judged.
     pub fn skipped() -> CaseTally {
         CaseTally { is_skipped: true, ..CaseTally::default() }
     }
 
-    /// Takes that so many scorers have said nothing yet.
+    /// Adds this number of scorers without a row.
     pub fn lacks(&mut self, scorers: u32) {
         self.missing += scorers;
     }
 
-    /// Takes what one scorer says, and answers how that counts.
+    /// Adds the answer of one scorer, and returns how it counts.
     pub fn add(&mut self, policy: &Policy, counted: Counted<'_>) -> Standing {
         let standing = match counted {
             Counted::Error if policy.needs_a_score() => Standing::Errored,

@@ -1,16 +1,16 @@
-//! Figures as tables show them, and two of them in as many digits as tell them apart. Decides nothing.
+//! Formats figures as tables show them, and two figures with enough digits to distinguish them. It decides nothing.
 
-/// Decimals with which two figures are shown so that they differ; closer ones are shown with all digits.
+/// How many decimals are tried to distinguish two figures; closer ones are shown with all digits.
 const MAX_DECIMALS: usize = 9;
-/// Figures from here on have an exponent: some have hundreds of digits.
+/// Figures of at least this size have an exponent, because some have hundreds of digits.
 const HUGE: f64 = 1e15;
-/// And so have exact figures below here, which would begin with many zeros.
+/// Exact figures below this have an exponent too, because they would begin with many zeros.
 const TINY: f64 = 1e-5;
 
-/// How far a mean may be from what it is because it was computed.
+/// How large the rounding error of a computed mean may be.
 const ROUNDING: f64 = 1e-12;
 
-/// A figure, such as a score, with four decimals, or as many digits as a large one needs.
+/// A figure, such as a score, with four decimals, or with the digits that a large one needs.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{value:.3e}"),
@@ -19,7 +19,7 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A figure in as few digits as say exactly this number: whoever copies a threshold gets the threshold.
+/// A figure with the fewest digits that identify exactly this number, so that a copied threshold is the same threshold.
 pub fn exact(value: f64) -> String {
     match value.abs() {
         size if size >= HUGE || (size > 0.0 && size < TINY) => format!("{value:e}"),
@@ -27,7 +27,7 @@ pub fn exact(value: f64) -> String {
     }
 }
 
-/// Two figures as `text` writes them; with more digits, if they differ and rounding would make them look equal.
+/// Two figures in the format `text`; with more digits, if they differ and rounding would make them look equal.
 pub fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] {
     let both = [one, other];
     let as_usual = both.map(text);
@@ -44,8 +44,8 @@ pub fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] 
         .unwrap_or_else(|| both.map(exact))
 }
 
-/// A score as tables show it; with more digits, if rounding would make it look like the threshold, or like 0 or 1, that
-/// it is not.
+/// A score as tables show it; with more digits, if rounding would make it look equal to the threshold, or to 0 or 1,
+/// although it is not.
 pub fn score_beside(score: f64, threshold: impl Into<Option<f64>>) -> String {
     let usual = figure(score);
     let others = [Some(0.0), Some(1.0), threshold.into()];
@@ -53,11 +53,12 @@ pub fn score_beside(score: f64, threshold: impl Into<Option<f64>>) -> String {
         let [score, _] = apart(score, other, figure);
         score
     });
-    // The one with the most digits differs from all of them.
+    // The text with the most digits differs from all of them.
     beside.filter(|text| *text != usual).max_by_key(String::len).unwrap_or(usual)
 }
 
-/// The same of a mean, which is rounded when it is computed: what is that close to the threshold is taken for it.
+/// The same for a mean, which is rounded when it is computed: a mean that is close enough to the threshold is shown as
+/// equal.
 pub fn mean_beside(mean: f64, threshold: impl Into<Option<f64>>) -> String {
     let threshold = threshold.into();
     let others = [Some(0.0), Some(1.0), threshold];

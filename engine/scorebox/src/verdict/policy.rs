@@ -1,11 +1,11 @@
-//! How the scores of one scorer count: what its component declares, and what the suite says instead. Judges one score
-//! at a time.
+//! How the scores of one scorer count: the component's declaration, and the suite's overrides. It judges one score at a
+//! time.
 
 use serde::Serialize;
 
 use crate::contract::{Assertion, Direction, Scale, Severity};
 
-/// The score of an assertion that holds in full.
+/// The score of an assertion that is fully met.
 const FULL: f64 = 1.0;
 
 /// How the scores of one scorer count in the verdict of a case.
@@ -17,11 +17,11 @@ pub struct Policy {
     scale: Scale,
     weight: f64,
     required: bool,
-    /// Whether gates among the assertions inside a result count as soft ones: if the suite made the scorer soft.
+    /// Whether gates among a result's assertions count as soft: if the suite made the scorer soft.
     softens_assertions: bool,
 }
 
-/// What a suite says about how scores count, if it says anything.
+/// A suite's overrides of how scores count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PolicyOverrides {
@@ -29,7 +29,7 @@ pub struct PolicyOverrides {
     pub severity: Option<Severity>,
     /// The worst score that passes.
     pub threshold: Option<f64>,
-    /// The weight in the score of a case, 1 if nothing is said.
+    /// The weight in the score of a case, 1 if it is not set.
     pub weight: Option<f64>,
     /// Whether an error of the scorer makes a case `errored`, even if the scorer is soft.
     pub required: Option<bool>,
@@ -66,7 +66,7 @@ impl PolicyOverrides {
 }
 
 impl PolicyOverrides {
-    /// These, with what they do not say taken from `base`.
+    /// These overrides, with missing ones from `base`.
     #[must_use]
     pub fn over(self, base: PolicyOverrides) -> PolicyOverrides {
         PolicyOverrides {
@@ -78,11 +78,11 @@ impl PolicyOverrides {
     }
 }
 
-/// Why scores cannot count as a suite says.
+/// Why the overrides of a suite are not valid.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// A gate whose scores have no best end.
+    /// A gate on a scale that has no best end.
     #[error("a gate on the scale of points needs a threshold")]
     GateWithoutThreshold,
     /// A threshold that no score of the scorer can have.
@@ -93,23 +93,23 @@ pub enum PolicyError {
     BadWeight(f64),
 }
 
-/// How one result counts, the worse the greater.
+/// How one result counts, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Standing {
-    /// All that is required of it holds.
+    /// All requirements are met.
     Holds,
-    /// A soft requirement does not hold.
+    /// A soft requirement is not met.
     Regressed,
-    /// A gate does not hold.
+    /// A gate fails.
     Failed,
-    /// There is no score, and a verdict needs one.
+    /// There is no score, but a verdict needs one.
     Errored,
 }
 
 impl Standing {
-    /// The word that is shown.
+    /// The word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Standing::Holds => "holds",
@@ -121,8 +121,7 @@ impl Standing {
 }
 
 impl Policy {
-    /// The policy that a component declares. A threshold that no score can have is one that every score, or none,
-    /// passes.
+    /// The policy that a component declares. If no score can have its threshold, every score passes, or none does.
     pub fn declared(
         severity: Severity,
         threshold: Option<f64>,
@@ -140,10 +139,11 @@ impl Policy {
         }
     }
 
-    /// The same if the suite says otherwise. A scorer that it makes soft has no gates among its assertions either.
+    /// The same with the suite's overrides. If the suite makes the scorer soft, gates among its assertions become soft
+    /// too.
     ///
     /// # Errors
-    /// If scores cannot count so.
+    /// If the overrides are not valid for this scorer.
     pub fn overridden(self, suite: &PolicyOverrides) -> Result<Policy, PolicyError> {
         let PolicyOverrides { severity, threshold, weight, required } = *suite;
         let policy = Policy {
@@ -168,13 +168,13 @@ impl Policy {
         }
     }
 
-    /// The same, and whether gates among the assertions inside a result count as soft ones.
+    /// The same, with whether gates among a result's assertions count as soft.
     #[must_use]
     pub fn softening_assertions(self, softens_assertions: bool) -> Policy {
         Policy { softens_assertions, ..self }
     }
 
-    /// Whether gates among the assertions inside a result count as soft ones.
+    /// Whether gates among a result's assertions count as soft.
     pub fn softens_assertions(&self) -> bool {
         self.softens_assertions
     }
@@ -184,8 +184,7 @@ impl Policy {
         self.required
     }
 
-    /// Whether scores count alike by both: a threshold that is said and one that follows from the severity are the
-    /// same.
+    /// Whether scores count the same with both: a threshold that is set equals one that follows from the severity.
     pub fn counts_as(&self, other: &Policy) -> bool {
         let resolved = |policy: &Policy| Policy { threshold: policy.threshold(), ..*policy };
         resolved(self) == resolved(other)
@@ -207,8 +206,8 @@ impl Policy {
         self.severity
     }
 
-    /// The worst score that passes, if there is one. A gate on the scale from 0 to 1 without a threshold asks for
-    /// the best score.
+    /// The worst score that passes, if one is set. A gate on the scale from 0 to 1 without a threshold requires the
+    /// best score.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold.or(match (self.severity, self.scale, self.direction) {
             (Severity::Gate, Scale::Unit, Direction::HigherIsBetter) => Some(1.0),
@@ -217,7 +216,7 @@ impl Policy {
         })
     }
 
-    /// The threshold that the suite or the scorer states.
+    /// The threshold that the suite or the component sets.
     pub fn declared_threshold(&self) -> Option<f64> {
         self.threshold
     }
@@ -237,7 +236,7 @@ impl Policy {
         self.weight
     }
 
-    /// Whether an error of this scorer makes a case `errored`: a gate's does, for it might have failed.
+    /// Whether an error of this scorer makes a case `errored`: a gate's error does, because it might have failed.
     pub fn needs_a_score(&self) -> bool {
         self.required || self.severity == Severity::Gate
     }
@@ -255,11 +254,11 @@ impl Policy {
         }
     }
 
-    /// The score from 0 to 1, where 1 is best, to be averaged with those of other scorers.
+    /// The score from 0 to 1, where 1 is best, for the mean with those of other scorers.
     ///
-    /// On the scale from 0 to 1 it is the score, or 1 minus the score if lower is better. On the scale of points it
-    /// says how near the score is to the threshold: score / threshold, or threshold / score if lower is better, and
-    /// 1 from the threshold on. Points without a threshold have no such score.
+    /// On the scale from 0 to 1 it is the score, or 1 minus the score if lower is better. On the scale of points it is
+    /// how close the score is to the threshold: score / threshold, or threshold / score if lower is better, but at most
+    /// 1. Points without a threshold have no such score.
     pub fn unit_score(&self, score: f64) -> Option<f64> {
         match (self.scale, self.direction) {
             (Scale::Unit, Direction::HigherIsBetter) => Some(score),
@@ -277,7 +276,7 @@ impl Policy {
         }
     }
 
-    /// How a score with its assertions counts: as the worst of them.
+    /// How a score with its assertions counts: like the worst of them.
     pub fn standing(&self, score: f64, assertions: &[Assertion]) -> Standing {
         let own = self.score_standing(score);
         assertions.iter().map(|assertion| self.standing_of(assertion)).fold(own, Standing::max)
@@ -292,8 +291,8 @@ impl Policy {
         }
     }
 
-    /// The assertions because of which a result has this standing, each with the least score that it needs; none if the
-    /// result holds.
+    /// The assertions that cause this standing of a result, each with the lowest score that it needs; empty if the
+    /// result meets all requirements.
     pub fn decisive<'a>(
         &self,
         standing: Standing,
@@ -305,7 +304,7 @@ impl Policy {
         against.map(|assertion| (assertion, assertion.threshold.unwrap_or(FULL)))
     }
 
-    /// Whether an assertion has a say of its own in how a result counts.
+    /// Whether an assertion itself decides how a result counts.
     pub fn is_deciding(assertion: &Assertion) -> bool {
         assertion.threshold.is_some() || assertion.severity == Some(Severity::Gate)
     }
@@ -315,8 +314,8 @@ impl Policy {
         assertion.severity == Some(Severity::Gate) && !self.softens_assertions
     }
 
-    /// An assertion that has neither severity nor threshold of its own counts through the scorer's score alone. A gate
-    /// without a threshold must hold in full; a soft assertion without one only measures.
+    /// An assertion with neither a severity nor a threshold counts only through the scorer's score. A gate without a
+    /// threshold must be fully met; a soft assertion without one only measures.
     fn standing_of(&self, assertion: &Assertion) -> Standing {
         let Assertion { score, severity: own, threshold, .. } = assertion;
         let fails = match (own, threshold) {
@@ -368,7 +367,7 @@ mod tests {
         let gate = soft.overridden(&says(Severity::Gate, None));
         assert_eq!(gate, Err(PolicyError::GateWithoutThreshold));
         assert!(soft.overridden(&says(Severity::Gate, Some(100.0))).is_ok());
-        // What a component declares is taken as it is.
+        // The component's declaration is not checked.
         assert_eq!(points(Severity::Gate, None).passes(0.0), None);
         assert!(points(Severity::Gate, None).overridden(&says(None, None)).is_ok());
     }
@@ -421,7 +420,7 @@ mod tests {
             [1.0, 1.0, 0.25]
         );
         assert_eq!(points(Direction::HigherIsBetter, None).unit_score(3.0), None);
-        // A threshold of nothing at all is met by every score.
+        // Every score meets a threshold of 0.
         assert_eq!(points(Direction::HigherIsBetter, Some(0.0)).unit_score(0.0), Some(1.0));
     }
 

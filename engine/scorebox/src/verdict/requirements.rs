@@ -1,24 +1,24 @@
-//! What a user requires of a run as a whole, and what of it does not hold. Decides no exit code.
+//! What a user requires of a run as a whole, and which requirements are not met. It decides no exit code.
 
 use super::{Broken, Policy, RunVerdict};
 use crate::stats::paired::difference;
 
-/// What is required of a run, beyond what its gates require of each case.
+/// The requirements for a run, beyond those of its gates for each case.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Requirements {
-    /// The worst mean of a scorer: by its name in the suite.
+    /// The worst mean of a scorer, with its name in the suite.
     pub worst_means: Vec<(String, f64)>,
-    /// The least rate of cases that pass, 0 to 1.
+    /// The lowest rate of passing cases, 0 to 1.
     pub least_pass_rate: Option<f64>,
-    /// The most rows without a score because something went wrong; none: no limit.
+    /// The largest number of rows without a score because of an error; `None`: no limit.
     pub most_errors: Option<u64>,
-    /// The scorers that may decide no case at all: by their names in the suite.
+    /// The scorers that may decide no case at all, by their names in the suite.
     pub may_be_idle: Vec<String>,
 }
 
 impl Requirements {
-    /// The same with this one of the [`worst_means`](Requirements::worst_means).
+    /// The same with this additional entry in [`worst_means`](Requirements::worst_means).
     #[must_use]
     pub fn with_worst_mean(mut self, scorer_id: impl Into<String>, worst: f64) -> Requirements {
         self.worst_means.push((scorer_id.into(), worst));
@@ -39,7 +39,7 @@ impl Requirements {
         self
     }
 
-    /// The same with this one of those that [`may_be_idle`](Requirements::may_be_idle).
+    /// The same with this additional entry in [`may_be_idle`](Requirements::may_be_idle).
     #[must_use]
     pub fn with_idle(mut self, scorer_id: impl Into<String>) -> Requirements {
         self.may_be_idle.push(scorer_id.into());
@@ -47,7 +47,7 @@ impl Requirements {
     }
 }
 
-/// The scores of one scorer, as far as requirements need them.
+/// The facts about one scorer that requirements need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -60,12 +60,12 @@ pub struct ScorerMean<'a> {
     pub policy: Policy,
     /// The mean of its scores; `None` if it has none.
     pub mean: Option<f64>,
-    /// Its rows without a score because something went wrong.
+    /// How many of its rows have no score because of an error.
     pub errors: u64,
-    /// Whether a case can fail or be errored because of it: by its score, or by an assertion that it made.
+    /// Whether a case can fail or be errored because of it: by its score, or by an assertion in it.
     pub can_fail: bool,
-    /// Of how many cases it decided none; `None` if it decided one, if there was none for it to decide, or if that says
-    /// nothing of it: it is for a sample of the cases, or further ones may come.
+    /// The number of cases, if it decided none; `None` if it decided one, if there were none for it, or if that is no
+    /// evidence: it scores a sample of the cases, or more may come.
     pub idle_of: Option<u64>,
     /// Whether no further rows may come.
     pub is_whole: bool,
@@ -86,7 +86,7 @@ impl Requirements {
         let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
-            // What rounding alone takes from a mean breaks nothing.
+            // A mean that is below by rounding alone meets the requirement.
             let is_met =
                 |mean| scorer.policy.is_as_good_as(mean, *worst) || difference(mean, *worst) == 0.0;
             let holds = scorer.mean.is_some_and(is_met);
@@ -112,7 +112,7 @@ impl Requirements {
         broken
     }
 
-    /// That a scorer which decides whether a case passes decided none.
+    /// Reports a scorer that decides whether a case passes but decided none.
     fn idle(&self, scorer: &ScorerMean<'_>) -> Option<Broken> {
         let cases = scorer.idle_of.filter(|_| self.must_decide(scorer))?;
         Some(Broken::NothingDecided { scorer_id: scorer.scorer_id.to_owned(), cases })
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(none.broken(&passed, &[gate, idle, measures]), [nothing("b")]);
         let another = ScorerMean { scorer_id: "d", ..idle };
         assert_eq!(none.broken(&passed, &[idle, another]), [nothing("b"), nothing("d")]);
-        // Nor does a rate of what the others decided make up for it, unless the rate requires nothing.
+        // A rate of what the others decided does not compensate for it, unless the rate requires nothing.
         let rate = |least| Requirements::default().with_least_pass_rate(least);
         assert_eq!(rate(0.5).broken(&passed, &[gate, idle]), [nothing("b")]);
         assert_eq!(rate(0.0).broken(&passed, &[gate, idle]), []);

@@ -1,4 +1,4 @@
-//! The verdicts of all cases together: how many passed, and which scorers decided against how many. Holds counts only.
+//! The verdicts of all cases together: how many passed, and how many failed and why. It keeps only counts and means.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::{CaseVerdict, Verdict};
 
-/// What a case brings to the verdict of a run, beside its own verdict.
+/// A case's contribution to the verdict of a run, in addition to its own verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -40,59 +40,59 @@ pub struct RunTally {
     cost_usd: Mean,
 }
 
-/// What the verdicts of all cases say together.
+/// The figures over the verdicts of all cases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunVerdict {
-    /// Cases that passed, those with regressions included.
+    /// Cases that passed, including those with regressions.
     pub passed: u64,
-    /// Cases that passed although a soft requirement does not hold.
+    /// Cases that passed although a soft requirement is not met.
     pub regressed: u64,
-    /// Cases of which a gate does not hold.
+    /// Cases with a failed gate.
     pub failed: u64,
-    /// Cases of which a gate or a required scorer has no score.
+    /// Cases in which a gate or a required scorer has no score.
     pub errored: u64,
-    /// The errored cases of which another gate does not hold.
+    /// Errored cases in which another gate fails.
     pub errored_and_failed: u64,
-    /// The failed cases that a scorer has no row for yet; they count in no rate.
+    /// Failed cases for which a scorer has no row yet; they count in no rate.
     #[serde(skip_serializing_if = "is_none")]
     pub failed_incomplete: u64,
-    /// The errored cases that a scorer has no row for yet; they count in no rate.
+    /// Errored cases for which a scorer has no row yet; they count in no rate.
     #[serde(skip_serializing_if = "is_none")]
     pub errored_incomplete: u64,
-    /// Cases that are not to be judged; they count in no rate.
+    /// Cases that must not be judged; they count in no rate.
     pub skipped: u64,
-    /// Those of them that say so themselves.
+    /// How many of them state it themselves.
     #[serde(skip)]
     pub skipped_by_themselves: u64,
-    /// Cases that a scorer has no row for yet, as in a run that was interrupted, and that none decides against; they
+    /// Cases for which a scorer has no row yet, as in a run that was interrupted, and against which none decides; they
     /// count in no rate.
     pub undecided: u64,
-    /// Passed among the judged cases; `None` if there are none. Attempts count each; the verdict of a stored run has
-    /// the interval that its cases show.
+    /// The rate of passed cases among the judged ones; `None` if there are none. Each attempt counts; for a stored run,
+    /// the interval is computed over cases.
     pub pass_rate: Option<Rate>,
     /// The mean of the judged cases' weighted scores, 0 to 1; `None` if none has one.
     pub mean_score: Option<f64>,
-    /// The mean latency of the judged cases that state one, in milliseconds.
+    /// The mean latency of the judged cases that have one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
-    /// The mean cost of the judged cases that state one, in US dollars.
+    /// The mean cost of the judged cases that have one, in US dollars.
     pub mean_cost_usd: Option<f64>,
 }
 
 impl RunVerdict {
-    /// Cases that count in the rate and the means: those that passed, failed or are errored, and that every scorer has
-    /// a row for.
+    /// Cases that count in the rate and the means: those that passed, failed or are errored, and for which every scorer
+    /// has a row.
     pub const fn judged(&self) -> u64 {
         self.passed + self.failed - self.failed_incomplete + self.errored - self.errored_incomplete
     }
 
-    /// Cases that are not to be skipped and that a scorer has no row for yet, whatever the others say.
+    /// Cases, except skipped ones, for which a scorer has no row yet, whatever the others decide.
     pub const fn incomplete(&self) -> u64 {
         self.undecided + self.failed_incomplete + self.errored_incomplete
     }
 
-    /// `42 incomplete (8 of them already failed, 1 already errored)`: the cases that a scorer has no row for yet;
+    /// `42 incomplete (8 of them already failed, 1 already errored)`: the cases for which a scorer has no row yet;
     /// `None` if there are none.
     pub fn incomplete_in_words(&self) -> Option<String> {
         let all = Some(self.incomplete()).filter(|all| *all > 0)?;
@@ -115,7 +115,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl RunTally {
-    /// Takes the verdict of the next case.
+    /// Adds the verdict of the next case.
     pub fn add(&mut self, case: CaseVerdict, effort: Effort) {
         match case.verdict {
             Verdict::Errored => {
@@ -149,7 +149,7 @@ impl RunTally {
         }
     }
 
-    /// What they say together.
+    /// The figures over all cases.
     pub fn verdict(&self) -> RunVerdict {
         let mut verdict = RunVerdict {
             passed: self.passed,

@@ -1,22 +1,23 @@
-//! A share in percent, in as few digits as do not contradict what it is the share of. Says nothing of scores.
+//! Formats a part of a whole in percent, with enough digits not to contradict the counts. It knows nothing about
+//! scores.
 
-/// Decimals of the smallest share that is not shown as 0.
+/// How many decimals a part may have before it is shown as 0.
 const MAX_DECIMALS: usize = 12;
 
-/// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of
-/// what is only almost so: 9 999 of 10 000 are `99.99 %`, and the one that is left has as many decimals.
+/// A part of 1 as a percentage with one decimal: `42.0 %`. It has more decimals if one decimal would mean all or none
+/// although it is only almost so: 9 999 of 10 000 are `99.99 %`, and the remaining one has as many decimals.
 pub fn percent(share: f64) -> String {
     format!("{:.*} %", decimals(share), share * 100.0)
 }
 
-/// The interval of a share as percentages, in as many decimals as [`percent`] gives the share, which is within it as it
-/// is shown: `37.3 to 46.9 %`.
+/// The interval of a part as percentages, with as many decimals as [`percent`] gives the part, which always lies within
+/// the interval as shown: `37.3 to 46.9 %`.
 pub fn percent_interval(share: f64, low: f64, high: f64) -> String {
     let decimals = decimals(share);
     format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
 }
 
-/// With how many decimals a share is shown in percent.
+/// How many decimals a part has when it is shown in percent.
 fn decimals(share: f64) -> usize {
     let is_all =
         |share: f64, decimals: usize| format!("{:.decimals$}", share * 100.0).parse() == Ok(100.0);

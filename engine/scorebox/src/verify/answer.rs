@@ -1,5 +1,5 @@
-//! What a score said and cost, as it is stored and as it is computed, and how two of them differ. What an answer is
-//! made of is the room `row`'s; computes nothing.
+//! The answer and the cost of a score, as stored and as computed, and how two of them differ. The room `row` defines
+//! the parts of an answer. This file computes nothing.
 
 use serde::Serialize;
 
@@ -10,19 +10,19 @@ use crate::{
     store::{ScoreRecord, SummaryRecord},
 };
 
-/// Bytes of each side of a difference that are reported.
+/// How many bytes of each side of a difference are reported.
 const SHOWN_BYTES: usize = 200;
 
-/// Something that is not as stored.
+/// Something that differs from the stored value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Difference {
-    /// What: `score`, `reason`, `component` …
+    /// Its name: `score`, `reason`, `component` …
     pub what: String,
-    /// What is stored, cut to 200 bytes; `None` if nothing is.
+    /// The stored value, cut to 200 bytes; `None` if nothing is stored.
     pub stored: Option<String>,
-    /// What was found instead, cut likewise; `None` if it is absent.
+    /// The value that was found instead, cut likewise; `None` if it is absent.
     pub computed: Option<String>,
 }
 
@@ -62,13 +62,13 @@ impl Difference {
 /// How JSON is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonAs {
-    /// To the last byte, as the database has it.
+    /// Byte by byte, for JSON in the database.
     Text,
     /// As a JSON document, because a receipt may have been reformatted on its way.
     Document,
 }
 
-/// The answer that is stored in a row; the reason why not, if its JSON is invalid.
+/// The answer in a stored row; as an error, why its JSON is not valid.
 pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
     let answer = record.row.answer.clone();
     let all = [("meta", &answer.meta), ("assertions", &answer.assertions), ("log", &answer.log)];
@@ -76,7 +76,7 @@ pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What a scorer said about a run, as it is stored: its JSON is the meta.
+/// A scorer's stored summary of a run, as an answer: its JSON is the meta.
 pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
     let mut answer = Answer::new(Status::NotApplicable);
     answer.meta = record.summary_json.clone().map(Json::from);
@@ -92,7 +92,7 @@ pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What a scorer said about a run, as it was computed.
+/// A scorer's computed summary of a run, as an answer.
 pub(super) fn computed_summary(summary: Summary) -> Answer {
     let mut answer = match summary.result {
         Err(error) => Answer { error: Some(error.into()), ..Answer::new(Status::Error) },
@@ -103,7 +103,7 @@ pub(super) fn computed_summary(summary: Summary) -> Answer {
     answer
 }
 
-/// Whether this is the time-out, which is the machine's and not the scorer's.
+/// Whether this is the time-out, which depends on the machine and not only on the scorer.
 pub(super) fn is_a_time_out(answer: &Answer) -> bool {
     answer.error.as_ref().is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str())
 }
@@ -135,8 +135,8 @@ pub(super) fn is_without_a_judge(answer: &Answer) -> bool {
     KINDS.iter().any(|known| kind == Some(known.as_str()))
 }
 
-/// What of `computed` is not what `stored` says. Fuel, memory and messages are compared only if both are of
-/// one version of wasmtime; the time that it took never is.
+/// How `computed` differs from `stored`. Fuel, memory and messages are compared only if both come from one version of
+/// wasmtime; the time that it took is never compared.
 pub(super) fn differences(
     stored: &Answer,
     computed: &Answer,

@@ -1,13 +1,13 @@
-//! What belongs to a run in one way and in another way does not, in words. Looks at no score.
+//! Reports cases and rows that belong to a run by one criterion but not by the other. It looks at no score.
 
 use crate::store::{RunRecord, Store, StoreError, Stray};
 
 use super::Difference;
 
-/// Differences of each kind that are listed.
+/// How many differences of each kind are listed.
 const LISTED: usize = 10;
 
-/// The cases and rows of a run that stand outside of it, and those of others that stand in it.
+/// The cases and rows of a run that some readers do not find in it, and those of other runs that some readers do.
 pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
     Ok(store.strays(run.key, LISTED)?.into_iter().map(difference).collect())
 }

@@ -1,4 +1,4 @@
-//! Scores computed again beside each other, and a finding for each in the order of the rows. Reads and writes
+//! Computes scores again in parallel, and makes a finding for each in the order of the rows. It reads and writes
 //! nothing.
 
 use std::{collections::VecDeque, sync::Arc};
@@ -22,9 +22,9 @@ use super::{
     rows::StoredCase,
 };
 
-/// Rows in flight for each job: enough that a slow one does not hold the others up.
+/// How many rows may be in flight for each job: enough that a slow one does not delay the others.
 const ROWS_FOR_EACH_JOB: usize = 16;
-/// Bytes of rows and cases that are in flight, beyond the first.
+/// How many bytes of rows and cases may be in flight, beyond the first row.
 const MAX_BYTES: usize = 16 << 20;
 
 /// A stored row whose score is computed again.
@@ -32,14 +32,14 @@ struct StoredUnit {
     /// Its number among all rows that were added, from 0.
     number: u64,
     case: Option<Arc<CaseInFlight>>,
-    /// Why there is nothing to score, if the task failed.
+    /// Why there is no output to score, if the task failed.
     failure: Option<String>,
     scorer: Arc<LoadedScorer>,
     condition: Option<Arc<LoadedScorer>>,
     output_from: Option<Arc<CasePointer>>,
     record: ScoreRecord,
     stored: Answer,
-    /// The answers of a judge that the stored score is based on.
+    /// The judge's answers that the stored score is based on.
     answers: Vec<Arc<Recording>>,
 }
 
@@ -68,7 +68,7 @@ impl Unit for StoredUnit {
         self.answers.clone()
     }
 
-    /// Scores of results are rows of their own, with the stored result.
+    /// Scores of results are separate rows, with the stored result.
     fn of_result(&self, _: &Computed) -> Vec<StoredUnit> {
         Vec::new()
     }
@@ -82,7 +82,7 @@ struct InFlight {
     verdict: Option<Verdict>,
 }
 
-/// Rows in flight, in the order in which they were added.
+/// The rows in flight, in the order in which they were added.
 pub(super) struct Comparing {
     jobs: usize,
     scoring: Scoring<StoredUnit>,
@@ -95,7 +95,7 @@ pub(super) struct Comparing {
 }
 
 impl Comparing {
-    /// Begins to compute `jobs` scores at once.
+    /// Starts to compute `jobs` scores at the same time.
     pub(super) fn begin(jobs: usize) -> Comparing {
         let (scoring, rows) = begin_scoring(jobs);
         Comparing {
@@ -109,7 +109,7 @@ impl Comparing {
         }
     }
 
-    /// Whether another row may be added.
+    /// Whether another row can be added.
     pub(super) fn has_room(&self) -> bool {
         self.in_flight.len() < most_in_flight(self.jobs) && self.bytes <= MAX_BYTES
     }
@@ -136,7 +136,7 @@ impl Comparing {
         let begun = begun(number, record, case, rescorer, answers);
         let settled = match begun {
             Err(verdict) => Some(verdict),
-            // There is always room in the queue, so this blocks no thread.
+            // The queue always has room, so this does not block a thread.
             Ok(unit) => self.scoring.units().push([unit]).err().map(|_closed| broken()),
         };
         if let Some(verdict) = settled {
@@ -144,7 +144,7 @@ impl Comparing {
         }
     }
 
-    /// The next findings, at least one; `None` if no row is in flight.
+    /// Returns the next findings, at least one; `None` if no row is in flight.
     pub(super) async fn next(&mut self) -> Option<Vec<Finding>> {
         while !self.in_flight.is_empty() {
             let settled = self.in_flight.iter().take_while(|row| row.verdict.is_some()).count();
@@ -161,7 +161,7 @@ impl Comparing {
                         self.settle(row.unit.number, compared(row));
                     }
                 }
-                // A worker broke, and the others have ended.
+                // A worker panicked, and the others have ended.
                 None => {
                     self.in_flight.iter_mut().for_each(|row| {
                         row.verdict.get_or_insert_with(broken);
@@ -202,7 +202,7 @@ fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<Stor
     (Scoring::begin(capacity, &to_comparing, Asking::default(), || false), rows)
 }
 
-/// The row as something to compute; or the finding without computing.
+/// The row as work for a job; or a finding that needs no computing.
 fn begun(
     number: u64,
     record: ScoreRecord,
@@ -217,7 +217,7 @@ fn begun(
     if let Some(verdict) = rescorer.of_unscored(&record.row, skip, failure.as_deref()) {
         return Err(verdict);
     }
-    // Of a case that it skips or whose task failed, only the condition is computed, which sees no files.
+    // For a case that the scorer skips or whose task failed, only the condition is computed, which sees no files.
     let names_files = record.row.answer.status != Status::Skipped
         && failure.is_none()
         && case.as_ref().is_some_and(|case| case.case().workspace().is_some());

@@ -1,4 +1,4 @@
-//! What a verification reports: verdicts, and what they leave unproved. Judges nothing itself.
+//! The results of a verification: verdicts, and what they leave unproved. It judges nothing itself.
 
 use serde::Serialize;
 
@@ -11,30 +11,30 @@ use super::Difference;
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Verdict {
-    /// The same to the last byte, at the same cost.
+    /// The same to the last byte, with the same cost.
     Verified,
-    /// Something is not as stored.
+    /// Something differs from what is stored.
     Different {
-        /// What, in the order in which it was found; at least one.
+        /// The differences, in the order in which they were found; at least one.
         differences: Vec<Difference>,
     },
-    /// It cannot be known.
+    /// It cannot be determined.
     NotVerifiable {
-        /// Why not.
+        /// The reason.
         reason: String,
-        /// What to do about it.
+        /// How to fix it.
         #[serde(skip)]
         advice: Option<Advice>,
     },
 }
 
 impl Verdict {
-    /// It cannot be known, for this reason.
+    /// It cannot be determined, for this reason.
     pub(super) fn not_verifiable(reason: impl Into<String>) -> Verdict {
         Verdict::NotVerifiable { reason: reason.into(), advice: None }
     }
 
-    /// One thing is not as stored.
+    /// One value differs from the stored one.
     pub(super) fn different(what: &str, stored: String, computed: String) -> Verdict {
         Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
     }
@@ -48,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// Something that was taken as it is, because computing the score again does not show it.
+/// Something that was not checked, because computing the score again does not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub enum Unproved {
     UnusedGrants,
     /// That the judge gave the recorded answers.
     Answers,
-    /// The fuel that was used; comparable only within one version of wasmtime, as the next two.
+    /// The fuel that was used; like the next two, comparable only within one version of wasmtime.
     Fuel,
     /// The peak memory.
     Memory,
@@ -80,7 +80,7 @@ pub enum Unproved {
 }
 
 impl Unproved {
-    /// What a version of wasmtime that is not this one's leaves unproved.
+    /// What is left unproved if the row comes from another version of wasmtime.
     pub const UNDER_ANOTHER_WASMTIME: [Unproved; 3] =
         [Unproved::Fuel, Unproved::Memory, Unproved::ErrorMessage];
 }
@@ -113,7 +113,7 @@ impl Finding {
         Finding { score_id: score_id.into(), verdict, unproved: Vec::new() }
     }
 
-    /// The same finding with what it leaves unproved if it is verified.
+    /// The same finding, with what it leaves unproved if it is verified.
     pub(super) fn leaving(mut self, unproved: impl IntoIterator<Item = Unproved>) -> Finding {
         if self.verdict == Verdict::Verified {
             self.unproved.extend(unproved);

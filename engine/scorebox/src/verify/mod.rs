@@ -1,23 +1,23 @@
-//! Proves scores: computes them again from what is stored, or from a receipt, and says what differs.
-//! Changes nothing that is stored.
+//! Proves scores: computes them again from the stored rows, or from a receipt, and reports differences. It changes
+//! nothing that is stored.
 //!
-//! - `finding`: verdicts, and what they leave unproved.
-//! - `answer`: what a score said and cost, as it is stored and as it is computed; and the comparison.
-//! - `rows`: the rows that are asked for, each with its case.
+//! - `finding`: the outcomes of verification, and what they leave unproved.
+//! - `answer`: the answer and the cost of a score, as stored and as computed; and the comparison.
+//! - `rows`: the requested rows, each with its case.
 //! - `scorers`: the scorers of the rows, each loaded once.
-//! - `rescore`: one of them, with everything checked that it is made of, and the verdict on a score of it.
-//! - `comparing`: the scores computed again, and a finding for each in the order of the rows.
+//! - `rescore`: one of these scorers, with checks of everything that decides its scores, and the verdict on a score.
+//! - `comparing`: scores that are computed again, and a finding for each in the order of the rows.
 //! - `receipt`: what is needed to compute one score again elsewhere.
-//! - `receipt_calls`: the calls of a judge in it, and the recorded answers to them.
-//! - `recorded_calls`: what is said about answers that are missing, or were not asked for.
-//! - `receipt_answer`: the answer in it, which is a stored format.
-//! - `repeating`: what of scores repeats, as digests.
-//! - `sample`: which rows are looked at if not all are.
-//! - `trial`: what another component says about the same cases.
+//! - `receipt_calls`: the calls of a judge in a receipt, and the recorded answers to them.
+//! - `recorded_calls`: findings about answers that are missing, or were not requested.
+//! - `receipt_answer`: the answer in a receipt, which is a stored format.
+//! - `repeating`: the parts of scores that repeat, as digests.
+//! - `sample`: which rows are verified if not all are.
+//! - `trial`: what another component answers for the same cases.
 //! - `plan`: that the scorers of a run are those of its plan.
-//! - `belonging`: that what is stored of a run stands where all readers find it.
-//! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
-//! - `whole_root`: that a run is, to the last column, what its root says.
+//! - `belonging`: that all readers find the same cases and rows of a run.
+//! - `whole_run`: that no score is missing, that the plan is right, and the scorers' summaries of the run.
+//! - `whole_root`: that a run matches its root, to the last column.
 //! - here: all scores of a run.
 
 mod answer;
@@ -59,24 +59,24 @@ use comparing::Comparing;
 use rows::StoredRows;
 use scorers::Scorers;
 
-/// Which rows are verified, and how. By default all that the filter names, with a job for each core.
+/// Which rows are verified, and how. By default all rows that the filter selects, with a job for each core.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct VerifyRequest {
     filter: ScoreFilter,
-    /// None: all.
+    /// `None`: all.
     sample: Option<u64>,
     seed: u64,
     jobs: usize,
 }
 
-/// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
-/// `take` answers false. If all scores of a run or of one of its scorers are asked for, what is to
-/// be said about the run as a whole follows.
+/// Computes the scores of a run again and calls `take` with a finding for each, in the order of the rows, until it
+/// returns false. If all scores of a run or of one of its scorers are requested, the findings on the run as a whole
+/// follow.
 ///
 /// # Errors
-/// If the run is not there, or the database cannot be read; [`StoreError::Removed`]. Whatever is wrong with a score is
-/// a finding, not an error.
+/// If the run does not exist, or the database cannot be read; [`StoreError::Removed`]. Anything wrong with a score is a
+/// finding, not an error.
 pub async fn verify(
     store: &Store,
     request: &VerifyRequest,
@@ -94,12 +94,12 @@ pub async fn verify(
     }
 }
 
-/// Whether a run that was there is no longer all there. No snapshot is held while scores are computed, which may take
-/// hours: all that others write meanwhile would stay in the log.
+/// Whether a run was removed, at least partly, meanwhile. No snapshot is held while scores are computed, which may take
+/// hours: everything that others write meanwhile would stay in the log.
 fn was_removed(store: &Store, before: &RunRecord, broke: bool) -> Result<bool, StoreError> {
     match store.run(before.spec.id.as_str()) {
         Err(StoreError::NoSuchRun { .. }) => Ok(true),
-        // What an earlier removal left can be verified.
+        // The rest after an earlier removal can be verified.
         Ok(now) => Ok(now.key != before.key
             || now.is_being_removed() && (broke || !before.is_being_removed())),
         Err(error) => Err(error),
@@ -146,20 +146,20 @@ async fn verify_rows(
     if let Some(run) = request.whole_run() {
         let only = request.filter.scorer.as_deref();
         let findings = whole_run::findings(store, run, only, &mut scorers, sandbox).await?;
-        // The caller may want no more of them.
+        // The caller may want no more findings.
         let _ = findings.into_iter().all(take);
     }
     Ok(())
 }
 
 impl VerifyRequest {
-    /// The rows that this filter names.
+    /// Requests the rows that this filter selects.
     pub fn new(filter: ScoreFilter) -> VerifyRequest {
         let jobs = thread::available_parallelism().map_or(1, Into::into);
         VerifyRequest { filter, sample: None, seed: 0, jobs }
     }
 
-    /// A random sample of this many of the rows instead of all; all if there are not so many.
+    /// Verifies a random sample of this many rows instead of all; all if there are fewer.
     pub fn sample(self, rows: u64) -> VerifyRequest {
         VerifyRequest { sample: Some(rows), ..self }
     }
@@ -169,22 +169,22 @@ impl VerifyRequest {
         VerifyRequest { seed, ..self }
     }
 
-    /// How many scores are computed at once, at least 1.
+    /// How many scores are computed at the same time, at least 1.
     pub fn jobs(self, jobs: usize) -> VerifyRequest {
         VerifyRequest { jobs: jobs.max(1), ..self }
     }
 
-    /// The rows that a sample is of, or all that are verified.
+    /// Selects the rows of which a sample is drawn, or which are all verified.
     pub fn filter(&self) -> &ScoreFilter {
         &self.filter
     }
 
-    /// Whether all of the run is asked for, so that the checks of the run as a whole follow its scores.
+    /// Whether all of the run is requested, so that the checks of the run as a whole follow its scores.
     pub fn is_of_the_whole_run(&self) -> bool {
         self.whole_run().is_some() && self.filter.scorer.is_none()
     }
 
-    /// The run, if all of it is asked for, or all of one scorer.
+    /// The run, if all of it is requested, or all of one scorer.
     fn whole_run(&self) -> Option<&str> {
         let run = self.filter.run.as_deref()?;
         let whole = ScoreFilter {

@@ -1,4 +1,4 @@
-//! The plan of a run against its digest, and against the scorers that are stored. Loads no scorer and looks at no row.
+//! Compares the plan of a run with its digest and with the stored scorers. It loads no scorer and looks at no row.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
 
 use super::Difference;
 
-/// What the plan of a run and its scorers do not agree on.
+/// The differences between the plan of a run and its stored scorers.
 pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
     let scorers: Vec<ScorerSpec> =
         store.scorers(run.key)?.into_iter().map(|scorer| scorer.spec).collect();
@@ -18,8 +18,8 @@ pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Differen
     Ok(plan_differences((suite_json, *suite_digest), seed.as_deref(), &scorers))
 }
 
-/// What a plan (the suite's JSON, and the digest that it should have) does not agree on with the seed and the scorers
-/// that are stored beside it.
+/// The differences between a plan (the suite's JSON, and its expected digest) and the seed and the scorers that are
+/// stored with it.
 pub fn plan_differences(
     (plan, digest): (&str, Digest),
     seed: Option<&str>,
@@ -48,12 +48,12 @@ pub fn plan_differences(
     differences.collect()
 }
 
-/// What a plan decides of a scorer.
+/// The settings that a plan has for a scorer.
 struct Planned {
     id: String,
-    /// None: the component's own.
+    /// `None`: the component's own.
     name: Option<String>,
-    /// What the component calls itself, if known.
+    /// The name that the component declares, if known.
     own_name: Option<String>,
     config: Value,
     limits: Value,
@@ -61,13 +61,13 @@ struct Planned {
     sampling: Value,
     nodes: Value,
     when: Value,
-    /// Whose results it scores.
+    /// The scorer whose results it scores.
     of: Value,
-    /// Where in a case its output is from.
+    /// The position of its output in a case.
     on: Value,
-    /// What decides the answers of the judge that it asks; null if it asks none, or a program gave the judge.
+    /// The properties that decide the answers of its judge; null if it asks none, or if the judge came from a program.
     judge: Value,
-    /// How its scores count: as they are stored; `None` if the plan says what it may not.
+    /// How its scores count, in the stored form; `None` if the plan's values are not valid.
     policy: Option<Policy>,
 }
 
@@ -105,7 +105,7 @@ impl Planned {
             sampling: spec.sampling_json.as_deref().map_or(Value::Null, json),
             nodes: spec.nodes_json.as_deref().map_or(Value::Null, json),
             when: spec.condition.as_ref().map_or(Value::Null, |condition| {
-                // The whole configuration, if it is another than a `when` makes.
+                // The whole configuration, if it is not one that a `when` makes.
                 match json(&condition.config_json) {
                     Value::Object(mut config) if config.len() == 1 => {
                         config.remove("expression").unwrap_or_default()
@@ -133,8 +133,8 @@ impl Planned {
         self.id == planned.id && same_name && of(self) == of(planned) && same_cases && same_policy
     }
 
-    /// The judge that a scorer asked, if the plan names another. A judge that a program gave is not in the plan, and a
-    /// scorer that may ask one need not.
+    /// The judge that a scorer asked, if it is not the one in the plan. A judge that came from a program is not in the
+    /// plan, and a scorer that may ask a judge need not.
     fn other_judge_than(&self, planned: &Planned) -> Option<Difference> {
         let is_other = ![&self.judge, &planned.judge].iter().any(|judge| judge.is_null())
             && self.judge != planned.judge;
@@ -143,14 +143,14 @@ impl Planned {
     }
 }
 
-/// What the plan draws samples with.
+/// The seed in the plan.
 fn planned_seed(plan: &str) -> Option<String> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();
     plan["seed"].as_str().or(plan["name"].as_str()).map(str::to_owned)
 }
 
-/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say about how
-/// scores count is what the component declares.
+/// The scorers of a plan, in the format of [`Suite::to_json`](crate::suite::Suite::to_json). If it does not set how
+/// scores count, the component's declaration applies.
 fn planned(plan: &str, stored: &[ScorerSpec]) -> Vec<Planned> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();
     let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
@@ -172,7 +172,7 @@ fn planned(plan: &str, stored: &[ScorerSpec]) -> Vec<Planned> {
     scorers.iter().enumerate().map(of).collect()
 }
 
-/// How the scores of a stored scorer count by the plan; `None` if it says what it may not.
+/// How the scores of a stored scorer count according to the plan; `None` if the plan's values are not valid.
 fn planned_policy(planned: &Value, stored: &ScorerSpec) -> Option<Policy> {
     let declared = Policy::declared(
         stored.declared_severity,

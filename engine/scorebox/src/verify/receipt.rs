@@ -1,5 +1,5 @@
-//! Receipts: what is needed to compute one score again elsewhere, with nothing but the component, the case, and the
-//! recorded answers of the judge if it asked one. Opens no files.
+//! Receipts: what is needed to compute one score again elsewhere, given only the component, the case, and the recorded
+//! answers of the judge if it asked one. It opens no files.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,72 +24,73 @@ use super::{
 
 /// The version of the format that is written.
 const VERSION: u32 = 3;
-/// The oldest version that is read. It names no calls of judges; for other scores it says the same. No version before 3
-/// says which value of the case was scored, which was its output.
+/// The oldest version that can be read. It has no calls of judges; otherwise it is the same. Versions before 3 do not
+/// have the position of the scored value in the case, which was always the output.
 const OLDEST_VERSION: u32 = 1;
 
-/// What is needed to compute one score again, and what it was.
+/// What is needed to compute one score again, and the score.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Of this format: 3, or 2 of one that has no `on`, or 1 of one that has neither `judge` nor `calls` either.
+    /// The version of its format: 3; or 2, which has no `on`; or 1, which has neither `on`, `judge` nor `calls`.
     pub version: u32,
     /// The score.
     pub score_id: String,
     /// The component that computed it.
     pub component: ReceiptComponent,
-    /// The configuration that it had.
+    /// Its configuration.
     pub config: Box<RawValue>,
-    /// The digest of that.
+    /// The digest of the configuration.
     pub config_digest: Digest,
-    /// The limits that it ran under.
+    /// Its limits.
     pub limits: Limits,
-    /// What it was granted.
+    /// Its grants.
     pub grants: Vec<Grant>,
-    /// What decides the answers of the judge that it may ask; `None` if it asks none.
+    /// The properties that decide the answers of the judge that it may ask; `None` if it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeIdentity>,
-    /// The calls of the judge that the score is based on, in the order in which they were asked.
+    /// The judge calls that the score is based on, in the order in which they were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ReceiptCall>,
-    /// Where in the case the value is that it was given as the output, as a JSON Pointer; `None`: the case's output.
+    /// The position in the case of the value that it was given as the output, as a JSON Pointer; `None`: the case's
+    /// output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// The digest of what it was given of the case.
+    /// The digest of the scorer's input from the case.
     pub input_digest: Digest,
-    /// The scorebox that ran it.
+    /// The version of the scorebox that ran it.
     pub engine_version: String,
-    /// The wasmtime in that; fuel is only comparable within one.
+    /// The version of wasmtime in that scorebox; fuel is only comparable within one version.
     pub wasmtime_version: String,
     /// The version of the contract between the two.
     pub contract_version: String,
-    /// When, in milliseconds since 1970 UTC.
+    /// When it was scored, in milliseconds since 1970 UTC.
     pub scored_at_ms: i64,
-    /// What it said and cost.
+    /// Its answer and cost.
     pub answer: ReceiptAnswer,
 }
 
-/// Which component.
+/// The component that computed a score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReceiptComponent {
     /// The SHA-256 of its bytes.
     pub digest: Digest,
-    /// What it calls itself.
+    /// The id that it declares.
     pub id: String,
-    /// The version that it claims.
+    /// The version that it declares.
     pub version: String,
     /// Where the bytes came from.
     pub origin: String,
 }
 
-/// Why a receipt cannot be had.
+/// Why a receipt is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiptError {
-    /// The database says no.
+    /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The run has no such score.
@@ -100,13 +101,13 @@ pub enum ReceiptError {
     Incomplete {
         /// The score.
         id: String,
-        /// What it lacks.
+        /// What is missing.
         reason: String,
     },
-    /// The text is not a receipt.
+    /// The text is not a valid receipt.
     #[error("not a receipt: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// Made by another scorebox.
+    /// It has the version of another scorebox.
     #[error("a receipt of version {0}; this scorebox reads versions {OLDEST_VERSION} to {VERSION}")]
     OtherVersion(u32),
 }
@@ -180,7 +181,7 @@ impl Receipt {
     /// Reads a receipt.
     ///
     /// # Errors
-    /// If the text is not a receipt, or one of another version.
+    /// If the text is not a valid receipt, or has another version.
     pub fn parse(text: &str) -> Result<Receipt, ReceiptError> {
         #[derive(Deserialize)]
         struct OfVersion {
@@ -193,8 +194,8 @@ impl Receipt {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Computes the score again from a component and a case, and from the files of the task if the scorer looks at them
-    /// and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; no judge is asked.
+    /// Computes the score again from a component and a case, and from the files of the task if the scorer reads them
+    /// and the sandbox has them. If it asked a judge, the answers come from `recordings`; no judge is asked.
     pub async fn check(
         &self,
         component: &ComponentBytes,
@@ -223,7 +224,7 @@ impl Receipt {
             .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
-    /// The verdict; `Err` if it is one of before the score is computed.
+    /// The verdict; `Err` if it is known before the score is computed.
     async fn verdict(
         &self,
         component: &ComponentBytes,
@@ -269,7 +270,7 @@ impl Receipt {
         Ok(stored.compared_with(&outcome.into(), actual))
     }
 
-    /// The configuration as it was stored, however this file writes it.
+    /// The configuration as it was stored, whatever its formatting in this file.
     fn config(&self) -> Result<ScorerConfig, Verdict> {
         let object = serde_json::from_str(self.config.get()).map_err(|error| {
             Verdict::not_verifiable(format!("its configuration is not an object: {error}"))
@@ -279,7 +280,7 @@ impl Receipt {
         Ok(config)
     }
 
-    /// What the scorer was given as the output.
+    /// The value that the scorer was given as the output.
     fn output_of<'c>(&self, case: &'c Case) -> Result<&'c str, Verdict> {
         let Some(on) = &self.on else { return Ok(case.output()) };
         let pointer: CasePointer =
@@ -293,7 +294,7 @@ impl Receipt {
         }
     }
 
-    /// Refuses a score whose contract is another one, or whose answers of a judge are not named.
+    /// Refuses a score with another version of the contract, or without its judge calls.
     fn must_be_computable(&self) -> Result<(), Verdict> {
         if !is_of_our_line(&self.contract_version) {
             let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
@@ -312,7 +313,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Compares the name and the version of the component with what it says about itself.
+    /// Compares the name and the version of the component with those that it declares.
     fn must_be_named_as(&self, info: &ScorerInfo) -> Result<(), Verdict> {
         let named = &self.component;
         let compared = [
@@ -335,7 +336,7 @@ fn must_be_same(what: &str, stored: Digest, computed: Digest) -> Result<(), Verd
     }
 }
 
-/// Whether a version of the contract is of this one's minor line, within which scores stay the same.
+/// Whether a version of the contract is in the same minor line as this one, within which scores stay the same.
 fn is_of_our_line(version: &str) -> bool {
     let parse = |version: &str| -> Option<[u32; 3]> {
         let numbers: Result<Vec<u32>, _> = version.split('.').map(str::parse).collect();

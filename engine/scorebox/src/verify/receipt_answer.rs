@@ -1,21 +1,21 @@
-//! The answer in a receipt: a format that is stored, in files that anyone may hold. Compares nothing.
+//! The answer in a receipt: a format that is stored, in files that anyone may have. It compares nothing.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::row::{Answer, AnswerError, Json, Status};
 
-/// What a score said and cost, as receipts of version 1 write it.
+/// The answer and cost of a score, in the format of receipts since version 1.
 ///
-/// Unlike a row's JSON it has every key, `null` if there is nothing, and the error in two keys; it lacks the time
-/// that the score took, which does not repeat.
+/// Unlike a row's JSON it has every key, `null` if there is no value, and the error in two keys; it does not have the
+/// time that the score took, which does not repeat.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReceiptAnswer {
     /// The outcome.
     pub status: Status,
-    /// In every scored answer and in no other.
+    /// Set in scored answers only.
     #[serde(default, deserialize_with = "exact")]
     pub score: Option<f64>,
     /// A category that goes with it.
@@ -27,19 +27,19 @@ pub struct ReceiptAnswer {
     /// The scorer's own JSON.
     #[serde(default)]
     pub meta: Option<Box<RawValue>>,
-    /// The checks that the score is made of.
+    /// The checks that the score consists of.
     #[serde(default)]
     pub assertions: Option<Box<RawValue>>,
     /// What the scorer logged.
     #[serde(default)]
     pub log: Option<Box<RawValue>>,
-    /// The engine's word for what went wrong.
+    /// The engine's word for the error.
     #[serde(default)]
     pub error_kind: Option<String>,
     /// What happened.
     #[serde(default)]
     pub error_message: Option<String>,
-    /// Wasm fuel that it used, if known.
+    /// The Wasm fuel that it used, if known.
     #[serde(default)]
     pub fuel: Option<u64>,
     /// The sandbox's peak memory, in bytes.
@@ -47,7 +47,7 @@ pub struct ReceiptAnswer {
     pub memory_bytes: Option<u64>,
 }
 
-/// serde_json's own reading of numbers may be off by the last bit.
+/// serde_json's default parsing of numbers may be wrong in the last bit.
 fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let written = Option::<Box<RawValue>>::deserialize(deserializer)?;
     let Some(written) = written.filter(|written| written.get() != "null") else { return Ok(None) };
@@ -55,7 +55,7 @@ fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 }
 
 impl From<Answer> for ReceiptAnswer {
-    /// The answer of a row; invalid JSON, which no receipt can hold, is left out.
+    /// The answer of a row; JSON that is not valid is left out, because no receipt can contain it.
     fn from(answer: Answer) -> ReceiptAnswer {
         let raw = |json: Option<Json>| json.and_then(|json| json.raw().ok().map(ToOwned::to_owned));
         let (error_kind, error_message) =
@@ -81,7 +81,7 @@ impl From<&ReceiptAnswer> for Answer {
         let json = |raw: &Option<Box<RawValue>>| raw.as_deref().map(Json::from);
         let error = match (&receipt.error_kind, &receipt.error_message) {
             (None, None) => None,
-            // Half an error is what no scorebox writes, and no computed answer is.
+            // No scorebox writes half an error, and no computed answer has one.
             (kind, message) => Some(AnswerError::new(
                 kind.as_deref().unwrap_or_default(),
                 message.as_deref().unwrap_or_default(),
@@ -106,7 +106,7 @@ impl From<&ReceiptAnswer> for Answer {
 mod tests {
     use super::*;
 
-    /// As scorebox 0.1.0 wrote it, with what a terminal would act on as an escape.
+    /// As scorebox 0.1.0 wrote it, with terminal control characters as escapes.
     const OF_VERSION_1: &str = r#"{"status":"error","score":null,"label":null,"reason":null,
         "meta":{"say": "\u202e"},"assertions":null,"log":[{"level":"warn","message":"odd"}],
         "errorKind":"trap","errorMessage":"unreachable","fuel":3,"memoryBytes":4}"#;

@@ -1,4 +1,4 @@
-//! The calls of a judge that a receipt names, and the recorded answers to them. Asks no judge, and computes nothing.
+//! The judge calls in a receipt, and the recorded answers to them. It asks no judge, and computes nothing.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::{
 
 use super::{Difference, Verdict, recorded_calls};
 
-/// Bytes of the recordings behind one receipt; a score holds at most half of that.
+/// How many bytes the recordings for one receipt may have; a score has at most half of that.
 const MAX_BYTES: usize = 64 << 20;
 
-/// A call of a judge that a score is based on, by digests: a receipt holds neither the question nor the answer.
+/// A judge call that a score is based on, by digests: a receipt contains neither the question nor the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReceiptCall {
-    /// Of the call: [`Call::digest`](crate::judge::Call::digest).
+    /// The digest of the call: [`Call::digest`](crate::judge::Call::digest).
     pub digest: Digest,
-    /// Of its answer: [`Recording::reply_digest`].
+    /// The digest of its answer: [`Recording::reply_digest`].
     pub reply_digest: Digest,
 }
 
@@ -35,7 +35,7 @@ impl From<&ScoreCall> for ReceiptCall {
 /// The answers to `calls`, in their order.
 ///
 /// # Errors
-/// The finding for the score without them: answers are missing, or are others.
+/// The finding for the score without them: answers are missing, or differ.
 pub(super) fn answers(
     calls: &[ReceiptCall],
     recordings: Option<&dyn Recordings>,
@@ -56,7 +56,7 @@ pub(super) fn answers(
         let found = recordings
             .find_reply(call.digest, call.reply_digest)
             .map_err(|error| without(format!("the recordings cannot be read: {error}")))?;
-        // What is found is believed as far as its own digests go.
+        // A recording is trusted only if its own digests match.
         let Some(found) = found.filter(|found| found.call.digest() == call.digest) else {
             missing.push(call.digest);
             continue;

@@ -1,4 +1,4 @@
-//! What is to be said about the recorded answers of a judge that a score is based on. Reads none.
+//! Findings about the recorded answers of a judge that a score is based on. It reads none of them.
 
 use crate::{
     digest::Digest,
@@ -8,10 +8,11 @@ use crate::{
 
 use super::{Difference, Verdict};
 
-/// Missing answers that are named one by one.
+/// How many missing answers are listed.
 const NAMED: usize = 3;
 
-/// The verdict on a score whose recordings are not there: changed ones are a difference, missing ones leave it unknown.
+/// The verdict on a score whose recordings are not available: changed ones are a difference, missing ones make it not
+/// verifiable.
 pub(super) fn verdict(unrecorded: &Unrecorded) -> Verdict {
     match unrecorded.altered.as_slice() {
         [] => Verdict::not_verifiable(missing(&unrecorded.missing)),
@@ -19,7 +20,7 @@ pub(super) fn verdict(unrecorded: &Unrecorded) -> Verdict {
     }
 }
 
-/// What is different about a recording that was changed.
+/// The difference in a recording that was changed.
 pub(super) fn difference(altered: &Altered) -> Difference {
     let what = match altered.part {
         Part::Question => format!("{}{}", Difference::QUESTION, altered.call),
@@ -42,9 +43,9 @@ pub(super) fn missing(missing: &[Digest]) -> String {
     }
 }
 
-/// The verdict on a score that is based on so many answers and was computed again from more or fewer of them.
+/// The verdict on a score that is based on `stored` answers, and was computed again from more or fewer of them.
 pub(super) fn asked_otherwise(stored: usize, computed: &Outcome) -> Option<Verdict> {
-    // The error itself says more.
+    // The error itself is more informative.
     let ended_early = computed.result.as_ref().is_err_and(|error| {
         matches!(error.kind, ErrorKind::TimedOut | ErrorKind::JudgeNotRecorded)
     });

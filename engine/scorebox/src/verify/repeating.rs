@@ -1,5 +1,5 @@
-//! What of scores repeats, wherever they are computed, as digests: of one score, and of all scores of a run. Computes
-//! no score.
+//! Digests of the parts of scores that repeat, wherever they are computed: of one score, and of all scores of a run. It
+//! computes no score.
 
 use std::io::Write as _;
 
@@ -9,18 +9,18 @@ use crate::{
     store::{ScoreFilter, ScoreRecord, Store, StoreError},
 };
 
-/// The first value of what a score's digest is of, with its version.
+/// The first value that a score's digest covers, with its version.
 const NAME: &str = "score of scorebox 1";
-/// Rows that are read at once.
+/// How many rows are read at a time.
 const PAGE: usize = 1000;
 
-/// The digest of what repeats of a score. It is that of a JSON array without space between its values: the text
-/// `score of scorebox 1`, the case's id, iteration and attempt; the digests of component, configuration and input; a
-/// list of the calls of judges, each as the digests of call and answer; status, score, label, reason; meta, assertions
-/// and log, each as a text; and the kind of error. What is missing is `null`, and digests are hexadecimal.
+/// The digest of the parts of a score that repeat. It covers a JSON array without white space between its values: the
+/// text `score of scorebox 1`, the case's id, iteration and attempt; the digests of component, configuration and input;
+/// a list of the judge calls, each as the digests of call and answer; status, score, label, reason; meta, assertions
+/// and log, each as a text; and the kind of error. Missing values are `null`, and digests are hexadecimal.
 ///
-/// What it leaves out differs from one time or one version to the next: run and scorer's name, moment and duration; and
-/// fuel, memory and an error's message, which are only comparable within one version of wasmtime.
+/// It does not cover values that differ from one time or version to the next: the run's and the scorer's name, time and
+/// duration; and fuel, memory and the message of an error, which are only comparable within one version of wasmtime.
 pub fn score_digest(record: &ScoreRecord) -> Digest {
     let row = &record.row;
     let answer = &row.answer;
@@ -50,9 +50,10 @@ pub fn score_digest(record: &ScoreRecord) -> Digest {
     digesting.finish()
 }
 
-/// One digest of what repeats of all scores of a run: of their [digests](score_digest) in the order of the cases and,
-/// within one, of the scorers; each is written as hexadecimal digits and a line break. Two runs of the same components
-/// and configurations over the same cases have the same. `take` is given each score with its digest.
+/// One digest of the parts of all scores of a run that repeat: of their [digests](score_digest), in the order of the
+/// cases and, within a case, of the scorers; each is written as hexadecimal digits and a line break. Two runs of the
+/// same components and configurations over the same cases have the same digest. `take` is called with each score and
+/// its digest.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read.

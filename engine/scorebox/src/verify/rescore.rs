@@ -1,5 +1,5 @@
-//! A scorer of a run, loaded again with everything checked that it is made of; and the findings for its
-//! scores before they are computed and after. Computes and writes nothing.
+//! A scorer of a run, loaded again with checks of everything that decides its scores; and the findings for its scores,
+//! before and after they are computed. It computes and writes nothing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,18 +23,18 @@ use super::{
     answer::{self, JsonAs},
 };
 
-/// A scorer of a run, loaded again; or why that cannot be.
+/// A scorer of a run, loaded again; or why it cannot be loaded.
 pub(super) struct Rescorer {
     loaded: Result<Arc<LoadedScorer>, Verdict>,
-    /// What decides which cases it is for, by what they hold.
+    /// Decides which cases it scores, by their content.
     condition: Option<Arc<LoadedScorer>>,
-    /// Where in a case the value is that it is given as the output.
+    /// The position in a case of the value that it is given as the output.
     output_from: Option<Arc<CasePointer>>,
     /// The scorer whose results it scores.
     subject: Option<ScorerKey>,
-    /// Which cases it is for.
+    /// Which cases it scores.
     selection: Selection,
-    /// What samples are drawn with; `None` if an older scorebox made the run, and nothing was drawn.
+    /// The seed for sampling; `None` if an older scorebox made the run, which drew no samples.
     seed: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Rescorer {
         Rescorer { loaded, condition, output_from: None, subject, selection, seed: None }
     }
 
-    /// Loads what a run stored of one of its scorers. Samples are drawn with the run's seed.
+    /// Loads a scorer of a run from the stored data. Samples are drawn with the run's seed.
     pub(super) async fn load(
         store: &Store,
         spec: &ScorerSpec,
@@ -117,7 +117,7 @@ impl Rescorer {
         Stored::of(spec).load_of(component, sandbox).await.given_as(spec)
     }
 
-    /// The same, given what the scorer of a run is given.
+    /// The same, with the input that the scorer of a run is given.
     fn given_as(self, spec: &ScorerSpec) -> Rescorer {
         match spec.output_from.as_deref().map(str::parse).transpose() {
             Ok(pointer) => Rescorer { output_from: pointer.map(Arc::new), ..self },
@@ -125,7 +125,7 @@ impl Rescorer {
         }
     }
 
-    /// Loads a component that is the right one.
+    /// Loads a component that is known to be the right one.
     pub(super) async fn of(
         component: &ComponentBytes,
         config: &str,
@@ -161,17 +161,17 @@ impl Rescorer {
         self.loaded.as_ref().is_ok_and(|loaded| loaded.asks_judge())
     }
 
-    /// The scorer; or the finding for all that it scored.
+    /// The scorer; or the finding for all of its scores.
     pub(super) fn scorer(&self) -> Result<&Arc<LoadedScorer>, &Verdict> {
         self.loaded.as_ref()
     }
 
-    /// The scorer that decides which cases it is for.
+    /// The scorer that decides which cases it scores.
     pub(super) fn condition(&self) -> Option<&Arc<LoadedScorer>> {
         self.condition.as_ref()
     }
 
-    /// Where in a case the value is that it is given as the output.
+    /// The position in a case of the value that it is given as the output.
     pub(super) fn output_from(&self) -> Option<&Arc<CasePointer>> {
         self.output_from.as_ref()
     }
@@ -181,9 +181,9 @@ impl Rescorer {
         self.subject
     }
 
-    /// What is to be said about a row without computing its score: that the scorer skips the case or was not run as it
-    /// should be, or that it should be and is not. `None` if something is to be computed. `skip` is why the case is not
-    /// to be judged, `failure` why there is nothing to score, because the task failed.
+    /// The finding for a row without computing its score: the scorer skips the case, or did not run as it should, or
+    /// the reverse. `None` if something must be computed. `skip` is why the case must not be judged, `failure` why
+    /// there is no output to score because the task failed.
     pub(super) fn of_unscored(
         &self,
         row: &Row,
@@ -203,13 +203,13 @@ impl Rescorer {
             None => self.selection.skips(node, &draw),
         };
         let is_skipped = row.answer.status == Status::Skipped;
-        // Of a result that is not there, no condition is asked. What is unusable has no seed, and its condition is not
-        // known.
+        // The condition is not evaluated for a missing result. A scorer that could not be loaded has no seed, and its
+        // condition is not known.
         let is_clear = self.seed.is_some() && (self.condition.is_none() || self.subject.is_some());
         let expected = match (why, failure) {
             (Some(why), _) => skipped(why, skip),
             (None, Some(failure)) if is_clear => Outcome::of_failed_task(failure).into(),
-            // Whether it is for the case must be computed, or follows from another row.
+            // Whether it scores the case must be computed, or follows from another row.
             _ if !is_skipped || self.condition.is_some() || self.subject.is_some() => {
                 return None;
             }
@@ -228,10 +228,10 @@ impl Rescorer {
         Some(Verdict::of(differences))
     }
 
-    /// The scorer, if the score can be computed again of a case that names files or not.
+    /// The scorer, if the score can be computed again for a case with or without files.
     ///
     /// # Errors
-    /// The finding for the score without computing it.
+    /// The finding for the score if it cannot be computed.
     pub(super) fn for_score(
         &self,
         names_files: bool,
@@ -241,7 +241,7 @@ impl Rescorer {
             return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
         let scorer = self.scorer().map_err(Verdict::clone)?;
-        // A scorer that asks none has an answer.
+        // A scorer that asks no judge always has an answer.
         if self.asks_judge() && answer::is_without_a_judge(stored) {
             return Err(Verdict::not_verifiable(
                 "a judge had no answer, which another time it may have",
@@ -257,7 +257,7 @@ impl Rescorer {
     }
 }
 
-/// What a run stored of a component that is to be loaded again.
+/// The stored data of a component to load again.
 struct Stored<'s> {
     component: Digest,
     config_json: &'s str,
@@ -308,7 +308,7 @@ impl<'s> Stored<'s> {
     }
 }
 
-/// A score as it is stored or in a receipt.
+/// A score from the database or from a receipt.
 pub(super) struct StoredScore<'a> {
     pub(super) answer: &'a Answer,
     pub(super) json_as: JsonAs,
@@ -317,7 +317,7 @@ pub(super) struct StoredScore<'a> {
 }
 
 impl StoredScore<'_> {
-    /// Compares with the outcome of a scorer that was given nothing.
+    /// Compares with the answer of a scorer that was given no input.
     pub(super) fn compared_without_input(&self, computed: &Answer) -> Verdict {
         if let Some(why) = answer::not_computed(computed) {
             return Verdict::not_verifiable(why);
@@ -330,7 +330,7 @@ impl StoredScore<'_> {
         Verdict::of(found)
     }
 
-    /// Compares with what was computed of an input with the digest `actual`.
+    /// Compares with the answer that was computed from an input with the digest `actual`.
     pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
         // If the time was over while the files were read, there is no digest of them to compare.
         if let Some(why) = answer::not_computed(computed) {
@@ -350,12 +350,12 @@ impl StoredScore<'_> {
     }
 }
 
-/// The answer of a scorer that skips a case. `of_case` is what the case says, if anything.
+/// The answer of a scorer that skips a case. `of_case` is the reason in the case, if there is one.
 pub(super) fn skipped(skip: Skip, of_case: Option<&str>) -> Answer {
     Answer { reason: Some(skip.reason(of_case).into_owned()), ..Answer::new(Status::Skipped) }
 }
 
-/// What of a row that this version of wasmtime computed is not compared.
+/// The parts of a row that are not compared, given the version of wasmtime that computed it.
 pub(super) fn unproved_of(wasmtime_version: &str) -> &'static [Unproved] {
     match wasmtime_version == WASMTIME_VERSION {
         true => &[],
@@ -363,7 +363,7 @@ pub(super) fn unproved_of(wasmtime_version: &str) -> &'static [Unproved] {
     }
 }
 
-/// The case, as scorers see it, from what is stored of it.
+/// The case, as scorers see it, from its stored parts.
 pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     let mut builder = Case::builder().json(Key::Output, &content.output);
     for (field, json) in content.parts.iter() {
@@ -381,7 +381,8 @@ pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// What is stored of a scorer is what the component says about itself: it decides whether a score passes.
+/// The difference, if the stored description of a scorer is not what the component declares: it decides whether a score
+/// passes.
 fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdict> {
     let info = loaded.info();
     let threshold = |threshold: Option<f64>| threshold.map(|it| (it + 0.0).to_string());
@@ -406,13 +407,13 @@ fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdi
     (!differences.is_empty()).then_some(Verdict::Different { differences })
 }
 
-/// Where every score starts, in a word.
+/// The state from which every score starts, in a word.
 fn start(frozen: bool) -> Option<String> {
     Some(if frozen { "frozen" } else { "configured each time" }.to_owned())
 }
 
-/// Why limits in a stranger's file are not taken: this machine is to work, and to hold texts, no
-/// longer and no larger than this.
+/// Why limits in a stranger's file are refused: this machine must not compute for longer, or keep larger texts, than
+/// these limits.
 fn beyond_reason(limits: &Limits) -> Option<String> {
     const MAX_TIME: Duration = Duration::from_secs(600);
     const MAX_BYTES: usize = 64 << 20;

@@ -1,5 +1,5 @@
-//! The rows that are asked for, each with its case as scorers see it: a case is read once for all of its rows.
-//! Judges no row.
+//! Reads the requested rows, each with its case as scorers see it: a case is read once for all of its rows. It judges
+//! no row.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::{
 
 use super::{Verdict, VerifyRequest, rescore::rebuilt, sample};
 
-/// Rows that are read at once.
+/// How many rows are read at a time.
 const PAGE: usize = 64;
 
 /// A case that is stored.
 pub(super) struct StoredCase {
     key: CaseKey,
-    /// About how many bytes it has.
+    /// About how many bytes it uses.
     pub(super) bytes: usize,
-    /// Why it is not to be judged.
+    /// Why it must not be judged.
     pub(super) skip: Option<String>,
-    /// Why there is nothing to score, if the task failed.
+    /// Why there is no output to score, if the task failed.
     pub(super) failure: Option<String>,
-    /// The case, `None` if it would be a result that there is not; or the finding for all of its rows.
+    /// The case, `None` if it is a result that does not exist; or the finding for all of its rows.
     pub(super) case: Result<Option<Arc<CaseInFlight>>, Verdict>,
 }
 
@@ -37,7 +37,7 @@ impl StoredCase {
         StoredCase { key, bytes: content.bytes(), skip: content.skip.clone(), failure, case }
     }
 
-    /// What the scorer with the key `subject` said about the case, as a case.
+    /// The answer of the scorer with the key `subject` for the case, as a case.
     pub(super) fn with_result(
         &self,
         store: &Store,
@@ -51,7 +51,7 @@ impl StoredCase {
         };
         let case = self.case.as_ref().map(result).map_err(Verdict::clone);
         let result = case.iter().flatten().map(|case| case.case().json().len()).sum::<usize>();
-        // A result that is not there for another reason is not there to be scored.
+        // The failed task counts only if it is why the result is missing.
         let failure = self.failure.clone();
         let failure = failure.filter(|_| answer.as_ref().is_some_and(Answer::is_of_failed_task));
         let (key, bytes, skip) = (self.key, self.bytes + result, self.skip.clone());
@@ -59,7 +59,7 @@ impl StoredCase {
     }
 }
 
-/// The case, if it is the one whose digest is stored.
+/// The case, if it has the stored digest.
 fn checked(content: &CaseContent) -> Result<CaseInFlight, Verdict> {
     let case = rebuilt(content)
         .map_err(|reason| Verdict::not_verifiable(format!("its case cannot be read: {reason}")))?;
@@ -70,14 +70,14 @@ fn checked(content: &CaseContent) -> Result<CaseInFlight, Verdict> {
     }
 }
 
-/// The rows that are asked for, one at a time.
+/// The requested rows, one at a time.
 pub(super) struct StoredRows<'a> {
     store: &'a Store,
     filter: &'a ScoreFilter,
     drawn: Option<std::vec::IntoIter<ScoreCursor>>,
     page: std::vec::IntoIter<ScoreRecord>,
     after: Option<ScoreCursor>,
-    /// The case of the row before.
+    /// The case of the previous row.
     case: Option<Arc<StoredCase>>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> StoredRows<'a> {
         })
     }
 
-    /// The next row with its case; none after the last.
+    /// Returns the next row with its case; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<(ScoreRecord, Arc<StoredCase>)>, StoreError> {
         let Some(record) = self.next_record()? else { return Ok(None) };
         let key = record.cursor.case();
@@ -121,7 +121,7 @@ impl<'a> StoredRows<'a> {
 
     fn next_record(&mut self) -> Result<Option<ScoreRecord>, StoreError> {
         if let Some(drawn) = &mut self.drawn {
-            // A row of no case has no record.
+            // A row without a case has no record.
             for cursor in drawn {
                 if let Some(record) = self.store.score_at(cursor)? {
                     return Ok(Some(record));

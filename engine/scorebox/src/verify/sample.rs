@@ -1,4 +1,4 @@
-//! Which rows a random sample picks. Reads no row.
+//! Draws the rows of a random sample. It reads no row.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use chacha20::{
     rand_core::{Rng as _, SeedableRng as _},
 };
 
-/// `count` different indices of `0..total`, ascending; all where there are not so many. Every set of
-/// indices is equally likely (Floyd's algorithm: Bentley and Floyd, CACM 30(9), 1987), and the same seed
-/// draws the same, on every machine.
+/// Draws `count` different indices of `0..total`, ascending; all if there are fewer. Every set of indices is equally
+/// likely (Floyd's algorithm: Bentley and Floyd, CACM 30(9), 1987), and the same seed draws the same set on every
+/// machine.
 pub(super) fn draw(total: u64, count: u64, seed: u64) -> Vec<u64> {
     if count >= total {
         return (0..total).collect();
@@ -25,7 +25,7 @@ pub(super) fn draw(total: u64, count: u64, seed: u64) -> Vec<u64> {
     indices.into_iter().collect()
 }
 
-/// A number of `0..=last`, each equally likely: a number beyond the last whole round is drawn again.
+/// A number in `0..=last`, each equally likely: a number beyond the last whole round is drawn again.
 fn up_to(random: &mut ChaCha12Rng, last: u64) -> u64 {
     let Some(numbers) = last.checked_add(1) else { return random.next_u64() };
     let rounds = u64::MAX - u64::MAX % numbers;

@@ -1,4 +1,4 @@
-//! The scorers of stored rows, each loaded once. Scores nothing.
+//! The scorers of stored rows, each loaded once. It scores nothing.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -20,7 +20,7 @@ pub(super) struct Scorers {
 }
 
 impl Scorers {
-    /// The scorer of a row, which must be one of the row's run: another one may have its name.
+    /// The scorer of a row, which must be one of the row's run: a scorer of another run may have the same name.
     pub(super) async fn of(
         &mut self,
         store: &Store,
@@ -53,7 +53,7 @@ impl Scorers {
         })
     }
 
-    /// The scorer of this name in a run.
+    /// The scorer with this name in a run.
     pub(super) async fn named(
         &mut self,
         store: &Store,

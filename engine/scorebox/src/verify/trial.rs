@@ -1,4 +1,4 @@
-//! What another component says about cases that a scorer of a run scored. Compares scores and nothing else, and stores
+//! What another component answers for the cases that a scorer of a run scored. It compares only scores, and stores
 //! nothing.
 
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use super::{
     rows::{StoredCase, StoredRows},
 };
 
-/// The outcome of one stored score.
+/// The outcome for one stored score.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tried {
     /// The id of the stored score.
     pub score_id: ScoreId,
-    /// What the scorer of the run said.
+    /// The answer of the run's scorer.
     pub stored: Answer,
-    /// What the other component says; or why that is not known.
+    /// The other component's answer; or why it is not known.
     pub computed: Result<Answer, String>,
 }
 
@@ -40,15 +40,15 @@ impl Tried {
     }
 }
 
-/// Has `component` score what a scorer of a run has scored, with that scorer's configuration, limits, grants and
-/// recorded answers, and hands over each score in the order of the rows, until `take` answers false. Rows of cases that
-/// the scorer skipped, or whose task failed, are left out.
+/// Makes `component` score the cases that a scorer of a run scored, with that scorer's configuration, limits, grants
+/// and recorded answers, and calls `take` with each outcome in the order of the rows, until it returns false. Rows of
+/// cases that the scorer skipped, or whose task failed, are omitted.
 ///
-/// `request` names one run and one scorer in it; a sample of it is drawn as [`verify`](super::verify) draws it.
+/// `request` names one run and one scorer in it; its sample is drawn like in [`verify`](super::verify).
 ///
 /// # Errors
-/// If the run or the scorer is not there, or the database cannot be read. Whatever is wrong with a score or with the
-/// component is in what is handed over.
+/// If the run or the scorer does not exist, or the database cannot be read. Anything wrong with a score or with the
+/// component is in the outcomes.
 pub async fn try_component(
     store: &Store,
     request: &VerifyRequest,
@@ -76,7 +76,7 @@ pub async fn try_component(
     Ok(())
 }
 
-/// The component in the place of a scorer.
+/// The component that replaces a scorer.
 struct Trying {
     rescorer: Rescorer,
     scorer: Option<ScorerRecord>,

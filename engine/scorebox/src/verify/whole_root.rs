@@ -1,5 +1,5 @@
-//! The root of a run, computed from what is stored and compared with one that is known. Scores no case: that
-//! each score is right is another finding.
+//! Computes the root of a run from the stored data and compares it with a known root. It scores no case: whether each
+//! score is right is another finding.
 
 use crate::{
     digest::Digest,
@@ -8,12 +8,11 @@ use crate::{
 
 use super::{Difference, Finding, Verdict, belonging, plan, recorded_calls, rescore::rebuilt};
 
-/// Differences that are listed beside that of the root.
+/// How many differences are listed in addition to that of the root.
 const LISTED: usize = 10;
 
-/// Whether a run is, to the last column, what it was when it had the root `expected`. If it is not, what
-/// does not fit together is listed as far as that can be known. `progress` is called with the number of cases
-/// that were read.
+/// Whether a run is, to the last column, unchanged since it had the root `expected`. If not, contradictions are listed
+/// as far as they can be found. `progress` is called with the number of cases that were read.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -37,9 +36,8 @@ pub fn verify_root(
     })
 }
 
-/// The finding on a run that does not have the root that is stored with it, or whose cases, components or recordings
-/// are not those of their digests, or whose indexes disagree with its rows; `None` if all is right, or if no root is
-/// stored.
+/// The finding on a run whose root differs from the stored one, or whose cases, components or recordings do not match
+/// their digests, or whose indexes disagree with its rows; `None` if everything is right, or if no root is stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
@@ -55,8 +53,8 @@ pub(super) fn not_the_stored_one(
     Ok(different.then(|| Finding::new(run.spec.id.as_str(), Verdict::of(differences))))
 }
 
-/// The root as the database has it, with the digest of every case's content computed again, and the first
-/// cases whose content does not have its stored digest.
+/// The root as the database has it, with the digest of every case's content computed again, and the first cases whose
+/// content does not match its stored digest.
 fn root(
     store: &Store,
     run: &RunRecord,
@@ -71,7 +69,7 @@ fn root(
     Ok((root, changed))
 }
 
-/// The digest of what is stored of a case's content.
+/// The digest of a case's stored content.
 fn content_digest(
     store: &Store,
     key: CaseKey,
@@ -79,7 +77,8 @@ fn content_digest(
 ) -> Result<Digest, StoreError> {
     let content = store.case_content(key)?;
     let is_as_read = content.is_as_read();
-    // What is no longer a valid case, or has white space that none is stored with, has a digest that no case has.
+    // If it is no longer a valid case, or has white space that is never stored, its digest becomes one that no case
+    // has.
     let case = is_as_read.then(|| rebuilt(&content).ok()).flatten();
     let actual = case.map_or_else(|| Digest::of(b""), |case| case.digest());
     if actual != content.digest && changed.len() < LISTED {
@@ -93,8 +92,8 @@ fn content_digest(
     Ok(actual)
 }
 
-/// What is stored under a digest that it does not have: these cases, components, and recordings of judges; and indexes
-/// that have other entries than the rows. The root has only the digests, and nothing of an index.
+/// Contents that do not match their digests: these cases, components, and recordings of judges; and indexes whose
+/// entries differ from the rows. The root covers only the digests, and no index.
 fn changed_contents(
     store: &Store,
     run: &RunRecord,
@@ -111,7 +110,7 @@ fn changed_contents(
     Ok(differences)
 }
 
-/// Components whose bytes do not have the digest that they are stored under.
+/// Components whose bytes do not match the digest under which they are stored.
 fn components(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
     let mut differences = Vec::new();
     let scorers = store.scorers(run.key)?;

@@ -1,6 +1,6 @@
-//! Checks a run as a whole: that no score is missing, that its scorers are those of its plan, and
-//! what scorers said at its end, asked for again with the stored rows. Scores no case: whether the rows are
-//! right is another finding.
+//! Checks a run as a whole: that no score is missing, that its scorers are those of its plan, and that the scorers'
+//! summaries are right, by computing them again from the stored rows. It scores no case: whether the rows are right is
+//! another finding.
 
 use crate::{
     row::Answer,
@@ -20,8 +20,8 @@ use super::{
     whole_root,
 };
 
-/// The findings on a run that are of no single score; each has the id `RUN:SCORER`. A scorer whose scores are
-/// all there, and that says nothing of the run, has none.
+/// The findings on a run that are not about a single score; each has the id `RUN:SCORER`. There is none for a scorer
+/// whose scores are complete and that makes no summary.
 pub(super) async fn findings(
     store: &Store,
     run_id: &str,
@@ -56,7 +56,7 @@ pub(super) async fn findings(
         let stored = stored.iter().find(|summary| summary.scorer_id == id);
         let loaded = scorers.named(store, run_id, id, sandbox).await?;
         match (loaded.scorer(), stored) {
-            // It does not load, or does not summarize, and nothing says that it did.
+            // It does not load, or makes no summary, and none is stored.
             (Err(_), None) => {}
             (Ok(loaded), None) if !loaded.summarizes() => {}
             (_, None) if run.state != RunState::Finished => {}
@@ -69,7 +69,7 @@ pub(super) async fn findings(
     Ok(findings)
 }
 
-/// The scorers that have not one row for each case of a run that says that it finished.
+/// The scorers that do not have one row for each case of a run that is marked as finished.
 fn missing(
     store: &Store,
     run: &RunRecord,
@@ -105,7 +105,7 @@ async fn summary(
 ) -> Result<Verdict, StoreError> {
     let continued =
         || Verdict::not_verifiable("the run continued after its summary, and has not finished");
-    // Of one that was interrupted, the summary is of all rows, unless an earlier session made it.
+    // In an interrupted run, the summary covers all rows, unless an earlier session made it.
     let may_be_stale = run.state == RunState::Interrupted;
     if run.state != RunState::Finished && !may_be_stale {
         return Ok(continued());

@@ -1,4 +1,4 @@
-//! Why the files of a task cannot be had. Only the words.
+//! Why the files of a task are not available. It contains only the errors.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -8,39 +8,39 @@ use super::bounds::{
     MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
 };
 
-/// Why the files of a task cannot be had.
+/// Why the files of a task are not available.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
     /// The folder that the user named, or the one below it that a case names, cannot be read.
     #[error("cannot read the folder `{folder}` of the workspace: {source}")]
     Folder {
-        /// Which.
+        /// The folder.
         folder: String,
-        /// What the system says.
+        /// The system's error.
         source: Arc<io::Error>,
     },
     /// One of its files cannot be read.
     #[error("cannot read `{path}` of the workspace: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// A name that is not text.
+    /// A name that is not valid text.
     #[error("the workspace has a file whose name is not Unicode: `{path}`")]
     Name {
-        /// The name, as far as it is text.
+        /// The name, with its invalid parts replaced.
         path: String,
     },
-    /// More files than are read, or more of all else than is looked at.
+    /// More files, or more entries of all kinds, than are read.
     #[error(
         "the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files, or \
          {MAX_WORKSPACE_ENTRIES} entries"
     )]
     TooMany {
-        /// Which.
+        /// The folder.
         folder: String,
     },
     /// More bytes than are read.
@@ -52,24 +52,24 @@ pub enum WorkspaceError {
         /// Which.
         folder: String,
     },
-    /// An invalid pattern of what to leave out.
+    /// A pattern of files to omit that is not valid.
     #[error("invalid exclude pattern `{pattern}`: {why}")]
     Pattern {
-        /// As it was written.
+        /// The pattern as written.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The time for reading is over.
+    /// The time for reading ran out.
     #[error("reading the files of the case took longer than {} ms", time.as_millis())]
     TookTooLong {
-        /// How long it may take.
+        /// The time limit.
         time: Duration,
     },
-    /// Deeper than is read.
+    /// Folders are nested more deeply than is read.
     #[error("the workspace has folders more than {MAX_WORKSPACE_DEPTH} deep: `{path}`")]
     TooDeep {
-        /// Where.
+        /// The path.
         path: String,
     },
 }

@@ -1,4 +1,4 @@
-//! [`Workspace`]: the files of one case, and their digest. Reads no disk.
+//! [`Workspace`]: the files of one case, and their digest. It reads no disk.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,7 +15,7 @@ struct Files {
 }
 
 impl Workspace {
-    /// These files.
+    /// A workspace of these files.
     pub fn new(files: BTreeMap<String, Vec<u8>>) -> Workspace {
         let parts = files.iter().flat_map(|(path, content)| [path.as_bytes(), content.as_slice()]);
         let digest = Digest::of_parts(std::iter::once(&b"scorebox workspace 1"[..]).chain(parts));

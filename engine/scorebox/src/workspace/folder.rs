@@ -1,5 +1,5 @@
-//! The folder that a user names, and the reading of what is below it. Follows no link out of it, and none
-//! that is a file of it. What to leave out is the user's to say, but for two kinds of folder.
+//! The folder that a user names, and reading what is below it. It follows no link out of the folder, and omits
+//! links among the files. The user decides what else to omit, except for two folders that are always omitted.
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use super::{
     until::Until,
 };
 
-/// Workspaces that are read at once. A thread reads each, and a file system that does not answer keeps its
-/// thread: the others that the process needs are not taken by it.
+/// How many workspaces are read at the same time. Each uses a thread, and a file system that does not answer blocks it:
+/// the limit keeps the other threads of the process available.
 const MAX_READERS: usize = 128;
 static READERS: Semaphore = Semaphore::const_new(MAX_READERS);
 /// Folders that are never part of a task's work.
 pub const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
-/// A folder that scorers may be shown parts of. Cheap to clone.
+/// A folder of which scorers may read parts. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct WorkspaceFolder {
     folder: Arc<Dir>,
@@ -44,12 +44,11 @@ impl WorkspaceFolder {
         Ok(WorkspaceFolder { folder: Arc::new(folder), left_out: GlobSet::empty() })
     }
 
-    /// The same folder without the files and folders that one of these patterns matches: a path from a
-    /// case's folder, or a glob (`*` is anything but `/`, `**` any folders). They are neither opened nor
-    /// counted.
+    /// The same folder without the files and folders that match one of these patterns: a path from a case's folder, or
+    /// a glob (`*` is anything but `/`, `**` any folders). They are neither opened nor counted.
     ///
     /// # Errors
-    /// If a pattern is not a glob, or not a relative path.
+    /// If a pattern is not a valid glob, or not a relative path.
     pub fn without(self, patterns: &[String]) -> Result<WorkspaceFolder, WorkspaceError> {
         let globs = patterns.iter().map(|pattern| glob(pattern)).collect::<Result<Vec<_>, _>>()?;
         let left_out = GlobSet::new(globs)
@@ -57,18 +56,18 @@ impl WorkspaceFolder {
         Ok(WorkspaceFolder { left_out, ..self })
     }
 
-    /// All files of the folder `name` below this one (`.` is this one): regular files, by their paths from
-    /// there. Links are left out, as are the folders of [`LEFT_OUT`] and what [`without`](Self::without) names.
+    /// All files of the folder `name` below this one (`.` is this one): regular files, by their paths from there. Links
+    /// are omitted, as are the folders of [`LEFT_OUT`] and the patterns of [`without`](Self::without).
     ///
-    /// Ends after `time`, whatever the folder holds: the thread that reads looks at the clock after every 64 KiB, and
-    /// is left behind if the file system itself does not answer. Needs a tokio runtime.
+    /// Ends after `time`, whatever the folder contains: the reading thread checks the clock after every 64 KiB, and is
+    /// abandoned if the file system itself does not answer. Needs a tokio runtime.
     ///
     /// # Errors
-    /// If `name` leads out of this folder, by `..` or by a link; if something cannot be read, or is
-    /// exchanged while it is read; if there is more than the bounds allow; and when the time is over.
+    /// If `name` leads out of this folder, by `..` or by a link; if something cannot be read, or is replaced while it
+    /// is read; if a limit is exceeded; or if the time runs out.
     pub async fn read(&self, name: &str, time: Duration) -> Result<Workspace, WorkspaceError> {
         let too_long = || WorkspaceError::TookTooLong { time };
-        // Waiting for others does not count as reading; but if they hang, the turn never comes.
+        // Waiting for other readers does not count as reading, but if they hang, this reader never gets a turn.
         let turn = timeout(time, READERS.acquire()).await.map_err(|_elapsed| too_long())?;
         let (folder, owned, until) = (self.clone(), name.to_owned(), Until::after(time));
         let reading = tokio::task::spawn_blocking(move || {
@@ -82,7 +81,7 @@ impl WorkspaceFolder {
         }
     }
 
-    /// As [`read`](Self::read), on this thread.
+    /// Like [`read`](Self::read), on this thread.
     fn read_until(&self, name: &str, until: Until) -> Result<Workspace, WorkspaceError> {
         let folder = self.folder.open_dir(name).map_err(|source| unreadable(name, source))?;
         let (files, left_out) = (BTreeMap::new(), &self.left_out);
@@ -116,9 +115,9 @@ struct Reading<'a> {
     left_out: &'a GlobSet,
     until: Until,
     files: BTreeMap<String, Vec<u8>>,
-    /// Of contents and of paths.
+    /// The bytes of contents and of paths.
     bytes: u64,
-    /// Files, folders and all else that was met.
+    /// The number of files, folders and all other entries.
     entries: usize,
 }
 
@@ -159,7 +158,7 @@ impl Reading<'_> {
             };
             let mut kind = entry.file_type().map_err(failed)?;
             if kind == FileType::unknown() {
-                // Some file systems do not say it in a folder's list.
+                // Some file systems do not report it in a folder's list.
                 kind = entry.metadata().map_err(failed)?.file_type();
             }
             if kind.is_dir() {
@@ -279,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_not_a_regular_file_is_left_alone() {
         let root = tempfile::tempdir().unwrap();
-        // A socket: opening one fails, and a pipe would wait for ever.
+        // A socket: opening it fails, while opening a pipe would wait forever.
         let _listening =
             std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
         let folder = WorkspaceFolder::open(root.path()).unwrap();
@@ -301,7 +300,7 @@ mod tests {
         let folder = WorkspaceFolder::open(root.path()).unwrap();
         let error = folder.read(".", Duration::ZERO).await.unwrap_err();
         assert_eq!(error.to_string(), "reading the files of the case took longer than 0 ms");
-        // The thread ends by itself, even if it is no longer waited for.
+        // The thread ends by itself, even if nothing waits for it any more.
         let error = folder.read_until(".", Until::after(Duration::ZERO)).unwrap_err();
         assert!(matches!(error, WorkspaceError::TookTooLong { .. }), "{error}");
         assert!(folder.read(".", Duration::from_secs(600)).await.is_ok());

@@ -1,12 +1,12 @@
-//! Opens a file that a folder's list says is one, and makes sure that it still is. Reads nothing.
+//! Opens a file from a folder's list, and makes sure that it still is a regular file. It reads nothing.
 
 use std::io;
 
 use cap_std::fs::{DirEntry, File, OpenOptions};
 
-/// Opens the regular file `entry`. What the list says may have changed since: the one who left the files may
-/// still be at work, and opening a pipe waits for a writer. So nothing is waited for, no
-/// link is followed, and what was opened is looked at before anybody reads it.
+/// Opens the regular file `entry`. It may have changed since it was listed: the program that left the files may still
+/// be running, and opening a pipe waits for a writer. So this does not wait, follows no link, and checks what was
+/// opened before anyone reads it.
 pub(super) fn open_listed(entry: &DirEntry) -> io::Result<File> {
     let file = entry.open_with(&options()).map_err(|error| match exchanged(&error) {
         true => no_longer_a_file(),
@@ -62,8 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Lists a folder with one file, lets `exchange` put something else in its place, and opens what was
-    /// listed.
+    /// Lists a folder with one file, lets `exchange` replace the file, and opens what was listed.
     fn opened_after(exchange: impl FnOnce(&Path)) -> io::Result<File> {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("listed");

@@ -1,16 +1,15 @@
-//! The files that a task left, for scorers that were granted to look at them. Reads, and writes nothing;
-//! knows no sandbox and no case.
+//! The files that a task left, for scorers with the grant to read them. It only reads; it knows no sandbox and no case.
 //!
-//! - `folder`: the folder that a user names, and the reading of what is below it.
-//! - `listed`: opening a file of a folder's list, which may have changed since.
-//! - `until`: the time that the reading may take.
+//! - `folder`: the folder that a user names, and reading what is below it.
+//! - `listed`: opens a file from a folder's list, which may have changed since.
+//! - `until`: the time limit for reading.
 //! - `files`: [`Workspace`], the files of one case as they were when it was scored.
-//! - `task`: [`TaskFolder`], the folder that a case names, read when the first scorer looks.
-//! - `bounds`: what is read at most.
-//! - `error`: why there are none.
+//! - `task`: [`TaskFolder`], the folder that a case names, read when the first scorer needs it.
+//! - `bounds`: the limits for reading.
+//! - `error`: why the files are not available.
 //!
-//! The files are read as a whole before the score begins, within bounds, so that what a scorer can see is
-//! one thing with one digest, however long it looks.
+//! All files are read before the score begins, within limits, so that what a scorer sees is constant and has one
+//! digest, however long it runs.
 
 mod bounds;
 mod error;

@@ -1,4 +1,4 @@
-//! [`TaskFolder`]: the folder that one task left, by its name, and its files once they are asked for. Reads them
+//! [`TaskFolder`]: the folder that one task left, by its name, and its files once they are needed. It reads them
 //! through `folder`.
 
 use std::{fmt, time::Duration};
@@ -7,8 +7,8 @@ use tokio::{sync::Mutex, time::timeout};
 
 use super::{Workspace, WorkspaceError, WorkspaceFolder};
 
-/// The folder of one task, by its name below the folder that the user names. Its files are read when the first
-/// scorer looks at them, and are then the same for all scorers of the case: one value for each case.
+/// The folder of one task, by its name below the folder that the user names. Its files are read when the first scorer
+/// needs them, and are then the same for all scorers of the case: use one value for each case.
 pub struct TaskFolder {
     name: String,
     read: Mutex<Option<Result<Workspace, WorkspaceError>>>,
@@ -25,11 +25,11 @@ impl TaskFolder {
         &self.name
     }
 
-    /// All files of the folder below `user_folder`, as [`WorkspaceFolder::read`] reads them, or as they were read
-    /// before. Ends after `time`, also if it waits for another scorer of the case to read them.
+    /// All files of the folder below `user_folder`, from [`WorkspaceFolder::read`], or from an earlier call. Ends after
+    /// `time`, even if it waits for another scorer of the case to read them.
     ///
     /// # Errors
-    /// As [`WorkspaceFolder::read`]. Only a time that is over is not remembered: the next scorer may have more.
+    /// Like [`WorkspaceFolder::read`]. Only running out of time is not remembered: the next scorer may have more time.
     pub async fn files(
         &self,
         user_folder: &WorkspaceFolder,
@@ -56,7 +56,7 @@ impl fmt::Debug for TaskFolder {
     }
 }
 
-/// Folders of one name are the same folder.
+/// Folders with the same name are equal.
 impl PartialEq for TaskFolder {
     fn eq(&self, other: &TaskFolder) -> bool {
         self.name == other.name

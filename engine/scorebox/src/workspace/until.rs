@@ -1,4 +1,4 @@
-//! The time that reading a workspace may take, looked at while it is read. Knows no folder.
+//! The time limit for reading a workspace, which is checked during reading. It knows no folder.
 
 use std::{
     io::Read,
@@ -8,27 +8,27 @@ use std::{
 
 use super::WorkspaceError;
 
-/// Bytes that are read between two looks at the clock.
+/// How many bytes are read between two checks of the clock.
 const CHUNK_BYTES: u64 = 64 << 10;
 
 /// A point in time at which reading ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// None if the clock does not go that far.
+    /// `None` if the clock does not go that far.
     deadline: Option<Instant>,
     time: Duration,
 }
 
 impl Until {
-    /// So long from now.
+    /// The time limit that ends after `time`.
     pub(super) fn after(time: Duration) -> Until {
         Until { deadline: Instant::now().checked_add(time), time }
     }
 
-    /// Whether there is time left.
+    /// Checks whether there is time left.
     ///
     /// # Errors
-    /// [`WorkspaceError::TookTooLong`] if there is not.
+    /// [`WorkspaceError::TookTooLong`] if there is none.
     pub(super) fn check(&self) -> Result<(), WorkspaceError> {
         match self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             true => Err(WorkspaceError::TookTooLong { time: self.time }),
@@ -36,7 +36,7 @@ impl Until {
         }
     }
 
-    /// At most `most` bytes of the file at `path`.
+    /// Reads at most `most` bytes of the file at `path`.
     pub(super) fn read(
         &self,
         mut file: impl Read,

@@ -1,4 +1,4 @@
-//! Whether the error of scores depends on the group that cases are of. Knows neither cases nor groups by name.
+//! Whether the error of scores depends on the group of the cases. It knows no names of cases or groups.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -11,23 +11,23 @@ use crate::stats::{
     rounding::{difference_of_size, without_rounding},
 };
 
-/// The error of a case in a group and out of it; attempts at it may be on both sides.
+/// The error of a case in a group and outside it; its attempts may be on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CaseErrors {
-    /// The mean error of its attempts that are of the group.
+    /// The mean error of its attempts in the group.
     pub group: Option<f64>,
-    /// The mean error of the others.
+    /// The mean error of its other attempts.
     pub others: Option<f64>,
-    /// The size of the numbers that the errors are differences of: it says what may be rounding.
+    /// The size of the numbers whose differences are the errors: it decides which differences may be rounding.
     pub size: f64,
 }
 
-/// How much higher the errors of a group are than those of all others.
+/// How much higher the errors of a group are than all other errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GroupDifference {
     /// The mean error of the group less that of the others.
     pub difference: f64,
-    /// The lower end of its 95 % interval; `None`, as the upper one, if the errors of a side do not vary or are too
+    /// The lower end of its 95 % interval; `None`, like the upper one, if the errors of a side do not vary or are too
     /// few.
     pub low: Option<f64>,
     /// The upper end.
@@ -39,7 +39,7 @@ pub struct GroupDifference {
 }
 
 impl GroupDifference {
-    /// How much higher the errors of the others are.
+    /// How much higher the other errors are.
     #[must_use]
     pub fn mirrored(self) -> GroupDifference {
         let negative = |number: f64| 0.0 - number;
@@ -48,17 +48,17 @@ impl GroupDifference {
     }
 }
 
-/// Compares the errors of a group with those of all others. A case on both sides is compared with itself, one on a
-/// single side with those on the other; if there are cases of both kinds, the two differences count by what each would
-/// be known to if all errors varied alike, n/2 for n pairs and k l / (k + l) for k cases and l others. `None` with
+/// Compares the errors of a group with all others. A case on both sides is compared with itself, a case on one side
+/// with those on the other; if there are cases of both kinds, each of the two differences has the weight of its
+/// precision if all errors varied equally, n/2 for n pairs and k l / (k + l) for k cases and l others. `None` with
 /// fewer than two pairs and fewer than two cases on one side.
 ///
-/// The test permutes the groups: within a case that is on both sides, and over the cases on a single one. What is
-/// compared is the difference in its standard errors, which holds although a side varies more than the other (Janssen,
-/// "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and
-/// Probability Letters 36, 1997; Chung and Romano, "Exact and asymptotically robust permutation tests", Annals of
-/// Statistics 41, 2013). The interval has the differences that the same permutations would not reject, with that
-/// standard error. Where cases are too many to permute, both are those of Student's t with Welch's degrees of freedom.
+/// The test permutes the groups: within a case that is on both sides, and over the cases on one side. It compares the
+/// difference in its standard errors, which is valid even if one side varies more than the other (Janssen, "Studentized
+/// permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and Probability
+/// Letters 36, 1997; Chung and Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41,
+/// 2013). The interval contains the differences that the same permutations would not reject, with that standard error.
+/// If there are too many cases to permute, both use Student's t with Welch's degrees of freedom.
 pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
     let strata = strata(cases)?;
     let Some((strata, unit)) = strata.in_units() else {
@@ -80,7 +80,7 @@ pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
         }
     };
     let half = quantile.filter(|_| strata.vary()).map(|quantile| quantile * observed.error());
-    // An end at 0 is 0: the test and the interval say the same.
+    // An end near 0 becomes 0, so that the test and the interval agree.
     let end = |half: f64| {
         let end = difference_of_size(half, observed.difference, half.abs()) * unit;
         Some(end).filter(|end| end.is_finite())
@@ -90,7 +90,7 @@ pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
     difference.is_finite().then_some(GroupDifference { difference, low, high, p, method })
 }
 
-/// Which errors are compared with which.
+/// Divides the errors into those to compare within cases and between cases.
 fn strata(cases: &[CaseErrors]) -> Option<Strata> {
     let (mut pairs, mut single) = (Vec::new(), Vec::new());
     for case in cases {
@@ -118,8 +118,8 @@ fn strata(cases: &[CaseErrors]) -> Option<Strata> {
 }
 
 /// The two-sided p value of Student's t with the degrees of freedom of Welch, "The generalization of 'Student's'
-/// problem when several different population variances are involved", Biometrika 34 (1947), and the standard errors
-/// within which 95 % are. A side that does not vary is taken to vary as both together do.
+/// problem when several different population variances are involved", Biometrika 34 (1947), and the number of standard
+/// errors that includes 95 %. A side that does not vary is assumed to vary like both together.
 fn welch(observed: &Standing, strata: &Strata) -> (f64, f64) {
     let parts = strata.parts();
     let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
@@ -132,7 +132,7 @@ fn welch(observed: &Standing, strata: &Strata) -> (f64, f64) {
     (student_beyond(t, freedom), student_quantile(f64::midpoint(1.0, CONFIDENCE), freedom))
 }
 
-/// [`welch`] of two groups, whose errors vary: the p value and the ends of the interval.
+/// [`welch`] for two groups whose errors vary: the p value and the ends of the interval.
 #[cfg(test)]
 pub(in crate::stats) fn welch_test(group: Vec<f64>, others: Vec<f64>) -> (f64, f64, f64) {
     let strata = Strata::of(Vec::new(), group, others).unwrap();

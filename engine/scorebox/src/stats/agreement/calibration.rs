@@ -1,5 +1,5 @@
-//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive, or negative if
-//! lower scores are better. Scores are from 0 to 1, and stay as they are.
+//! Scores as probabilities: whether about 80 % of the cases with a score of about 0.8 are positive, or negative if
+//! lower scores are better. Scores are from 0 to 1, and are not changed.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -9,18 +9,18 @@ use serde::Serialize;
 
 use crate::stats::{Mean, Rate};
 
-/// Bins over the range from 0 to 1.
+/// The number of bins over the range from 0 to 1.
 const BINS: usize = 10;
 
 /// How far scores are from being probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Calibration {
-    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one, or from the opposite
-    /// if lower scores are better: 0 is best, and always saying 0.5 gives 0.25.
+    /// The mean squared distance of the score from 1 for a positive case and 0 for a negative one, or the opposite if
+    /// lower scores are better: 0 is best, and a constant 0.5 gives 0.25.
     pub brier: f64,
     /// The mean distance of a bin's mean score from its rate of positives, or of negatives if lower scores are better,
-    /// by the number of its cases.
+    /// weighted by the number of its cases.
     pub expected_error: f64,
     /// The tenths of the range, from the lowest.
     pub bins: Vec<Bin>,
@@ -30,11 +30,11 @@ pub struct Calibration {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bin {
-    /// The lower edge, which belongs to it.
+    /// The lower edge, which belongs to this bin.
     pub low: f64,
-    /// The upper edge, which belongs to the next bin; to this one, if it is the last.
+    /// The upper edge, which belongs to the next bin, or to this one if it is the last.
     pub high: f64,
-    /// Cases; attempts count each.
+    /// Cases; each attempt counts.
     pub cases: u64,
     /// Their mean score; `None` without cases.
     pub mean_score: Option<f64>,
@@ -43,8 +43,8 @@ pub struct Bin {
 }
 
 impl Calibration {
-    /// The calibration of these scores, each with whether its case is positive; `None` without cases, and if a score is
-    /// beyond 0 to 1. If lower scores are better, a score is the probability that its case is negative.
+    /// The calibration of these scores, each with whether its case is positive; `None` without cases, or if a score is
+    /// outside 0 to 1. If lower scores are better, a score is the probability that its case is negative.
     ///
     /// Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950); bins and
     /// expected error as in Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian
@@ -78,8 +78,8 @@ impl Calibration {
         Some(Calibration { brier: brier.get()?, expected_error, bins })
     }
 
-    /// The calibration of attempts, of which `case_of` says the cases: each attempt counts, and the intervals of bins
-    /// are those of as many trials as there are cases.
+    /// The calibration of attempts; `case_of` has the case of each. Each attempt counts, but the intervals of bins are
+    /// those of as many trials as there are cases.
     pub fn of_attempts(
         attempts: &[(f64, bool)],
         case_of: &[u64],

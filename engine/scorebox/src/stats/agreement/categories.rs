@@ -1,12 +1,12 @@
-//! Two raters who put cases into categories, and how much of their agreement is more than chance. Knows no names of
-//! categories, only their indices.
+//! Two raters who assign cases to categories, and how much of their agreement is more than chance. It knows only the
+//! indices of the categories.
 
 #![expect(clippy::exhaustive_enums, reason = "a formula has these and no others")]
 
-/// How much a disagreement counts, by how far the indices of the categories are apart.
+/// The weight of a disagreement, by the distance between the indices of the categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
-    /// All the same.
+    /// The same for all.
     None,
     /// The distance.
     Linear,
@@ -14,7 +14,7 @@ pub enum Weights {
     Quadratic,
 }
 
-/// How often each pair of categories came.
+/// How often each pair of categories occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Categories {
     side: usize,
@@ -22,18 +22,18 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// So many categories, and no case yet.
+    /// Starts with this number of categories, and no case.
     pub fn new(categories: usize) -> Categories {
         Categories { side: categories, counts: vec![0; categories * categories] }
     }
 
-    /// Counts a case that the first rater puts into the category at index `first`, and the second into that at
+    /// Counts a case that the first rater assigns to the category at index `first`, and the second rater to that at
     /// `second`.
     pub fn add(&mut self, first: usize, second: usize) {
         self.add_many(first, second, 1);
     }
 
-    /// Counts so many cases of which the same holds.
+    /// Counts several equal cases.
     pub fn add_many(&mut self, first: usize, second: usize, cases: u64) {
         if first < self.side && second < self.side {
             self.counts[first * self.side + second] += cases;
@@ -72,7 +72,7 @@ impl Categories {
             .sum()
     }
 
-    /// Cohen's kappa: 1 is full agreement, 0 that of chance. `None` if both always choose one category.
+    /// Cohen's kappa: 1 is full agreement, 0 is agreement by chance. `None` if both always choose one category.
     ///
     /// Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960);
     /// with weights, "Weighted kappa", Psychological Bulletin 70 (1968).
@@ -93,15 +93,16 @@ impl Categories {
         (by_chance > 0.0).then(|| 1.0 - observed / by_chance)
     }
 
-    /// Krippendorff's alpha of categories without an order: 1 is full agreement, 0 that of chance. `None` if only one
-    /// category came.
+    /// Krippendorff's alpha for categories without an order: 1 is full agreement, 0 is agreement by chance. `None` if
+    /// only one category occurred.
     ///
     /// Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), by the coincidences of two raters.
     pub fn alpha_nominal(&self) -> Option<f64> {
         self.alpha(|_, a, b| f64::from(u8::from(a != b)))
     }
 
-    /// Krippendorff's alpha of categories in their order: a disagreement counts by how many ratings are between.
+    /// Krippendorff's alpha for ordered categories: the weight of a disagreement depends on the number of ratings in
+    /// between.
     pub fn alpha_ordinal(&self) -> Option<f64> {
         self.alpha(|totals, a, b| {
             let (low, high) = (a.min(b), a.max(b));
@@ -110,7 +111,7 @@ impl Categories {
         })
     }
 
-    /// `apart` is the squared difference of two categories, given how often each came.
+    /// `apart` is the squared difference of two categories, given how often each occurred.
     fn alpha(&self, apart: impl Fn(&[f64], usize, usize) -> f64) -> Option<f64> {
         let totals: Vec<f64> =
             (0..self.side).map(|index| self.of_first(index) + self.of_second(index)).collect();

@@ -1,4 +1,4 @@
-//! Yes and no against yes and no: what a scorer passes, and what is right. Decides nothing.
+//! Confusion matrix of yes and no: what a scorer passes, compared with what is right. It decides nothing.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -6,20 +6,20 @@ use serde::Serialize;
 
 use crate::stats::Rate;
 
-/// The four counts, with the figures made of them.
+/// The four counts, and the figures from them.
 ///
 /// The formulas are those of van Rijsbergen, "Information retrieval" (1979), and of scikit-learn's
 /// `precision_recall_fscore_support`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Confusion {
-    /// Passed, and rightly.
+    /// Passed, and positive.
     pub true_positives: u64,
-    /// Passed, and wrongly.
+    /// Passed, but negative.
     pub false_positives: u64,
-    /// Not passed, and wrongly.
+    /// Not passed, but positive.
     pub false_negatives: u64,
-    /// Not passed, and rightly.
+    /// Not passed, and negative.
     pub true_negatives: u64,
 }
 
@@ -40,22 +40,22 @@ impl Confusion {
         self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
     }
 
-    /// The part of all cases that is right.
+    /// The part of all cases with the right decision.
     pub fn accuracy(&self) -> Option<Rate> {
         Rate::of(self.true_positives + self.true_negatives, self.cases())
     }
 
-    /// The part of what passed that is positive.
+    /// The part of the passed cases that is positive.
     pub fn precision(&self) -> Option<Rate> {
         Rate::of(self.true_positives, self.true_positives + self.false_positives)
     }
 
-    /// The part of what is positive that passed.
+    /// The part of the positive cases that passed.
     pub fn recall(&self) -> Option<Rate> {
         Rate::of(self.true_positives, self.true_positives + self.false_negatives)
     }
 
-    /// The part of what is negative that did not pass.
+    /// The part of the negative cases that did not pass.
     pub fn specificity(&self) -> Option<Rate> {
         Rate::of(self.true_negatives, self.true_negatives + self.false_positives)
     }
@@ -66,7 +66,7 @@ impl Confusion {
         (counted > 0).then(|| 2.0 * self.true_positives as f64 / counted as f64)
     }
 
-    /// The mean of recall and specificity: 0.5 for a scorer that does not look.
+    /// The mean of recall and specificity: 0.5 for a scorer that ignores its input.
     pub fn balanced_accuracy(&self) -> Option<f64> {
         Some(f64::midpoint(self.recall()?.rate, self.specificity()?.rate))
     }

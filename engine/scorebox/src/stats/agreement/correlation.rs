@@ -1,4 +1,4 @@
-//! How two series of numbers go together. Knows nothing of which is the right one.
+//! Correlation of two series of numbers. It does not know which one is right.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -20,12 +20,11 @@ pub struct Correlations {
     pub pearson: Option<f64>,
     /// The 95 % interval of r; `None` with fewer than 4 pairs, and if a line fits perfectly.
     pub pearson_interval: Option<(f64, f64)>,
-    /// Spearman's rho: Pearson's r of the ranks, in which equals share their mean.
+    /// Spearman's rho: Pearson's r of the ranks; equal numbers have their mean rank.
     pub spearman: Option<f64>,
-    /// Kendall's tau-b: pairs of cases in the same order less those in the opposite one, with equals taken out of
-    /// account.
+    /// Kendall's tau-b: pairs of cases in the same order less those in the opposite one, corrected for ties.
     pub kendall: Option<f64>,
-    /// Krippendorff's alpha of numbers; `None` if all numbers are one.
+    /// Krippendorff's alpha for numbers; `None` if all numbers are equal.
     pub alpha: Option<f64>,
 }
 
@@ -49,7 +48,7 @@ pub fn correlations(pairs: &[(f64, f64)]) -> Correlations {
     }
 }
 
-/// The numbers divided by a power of two near the largest, so that their squares can be had: nothing is rounded.
+/// The numbers divided by a power of two near the largest, so that their squares do not overflow: nothing is rounded.
 fn scaled(numbers: &[f64]) -> Vec<f64> {
     let largest = numbers.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
     // The exponent of the largest, without its fraction.
@@ -91,7 +90,7 @@ pub(super) fn spearman(first: &[f64], second: &[f64]) -> Option<f64> {
     pearson(&mean_ranks(first), &mean_ranks(second))
 }
 
-/// The ranks of numbers, from 1; equals share the mean of theirs.
+/// The ranks of numbers, from 1; equal numbers have their mean rank.
 pub(super) fn mean_ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     // Adding 0 makes `-0` an ordinary 0.
@@ -114,7 +113,7 @@ fn kendall(pairs: &[(f64, f64)]) -> Option<f64> {
     let in_both: u128 = sorted.chunk_by(|a, b| a == b).map(|it| ways(it.len())).sum();
     let mut second: Vec<f64> = sorted.into_iter().map(|(_, b)| b).collect();
     let opposite = inversions(&mut second);
-    // They are in order now.
+    // They are now sorted.
     let in_second: u128 = second.chunk_by(|a, b| a == b).map(|it| ways(it.len())).sum();
     let all = ways(pairs.len());
     if in_first == all || in_second == all {
@@ -125,7 +124,7 @@ fn kendall(pairs: &[(f64, f64)]) -> Option<f64> {
     Some(((untied - 2.0 * opposite as f64) / both_ways).clamp(-1.0, 1.0))
 }
 
-/// How many pairs of numbers are in the wrong order; they are sorted afterwards.
+/// How many pairs of numbers are in the wrong order; it sorts them.
 fn inversions(numbers: &mut [f64]) -> u128 {
     let mut merged = numbers.to_vec();
     let (mut swaps, mut width) = (0_u128, 1);
@@ -151,7 +150,7 @@ fn inversions(numbers: &mut [f64]) -> u128 {
     swaps
 }
 
-/// 1 - D/E with the mean squared difference within pairs, and that of all numbers with each other.
+/// 1 - D/E with the mean squared difference within pairs, and that between all numbers.
 fn alpha(pairs: &[(f64, f64)]) -> Option<f64> {
     let numbers: Vec<f64> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let numbers = scaled(&numbers);

@@ -1,4 +1,4 @@
-//! How far scores are from labels on the same scale. Knows neither what passes nor what is better.
+//! How far scores are from labels on the same scale. It knows neither what passes nor which direction is better.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -19,8 +19,8 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Of these pairs of a score and its label, which are finite numbers. `None` without pairs, and if an error is
-    /// larger than numbers can be.
+    /// The errors of these pairs of a score and its label, which are finite numbers. `None` without pairs, or if an
+    /// error is too large for a number.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Errors> {
         let errors = || pairs.iter().map(|(score, label)| score - label);
         let largest = errors().fold(0.0, |most: f64, error| most.max(error.abs()));

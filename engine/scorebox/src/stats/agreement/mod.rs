@@ -1,19 +1,19 @@
-//! How well scores agree with labels. Knows no case and no scorer.
+//! Statistics of how well scores agree with labels. It knows no case and no scorer.
 //!
-//! | file             | what is in it                                                              |
+//! | file             | what it contains                                                           |
 //! |------------------|----------------------------------------------------------------------------|
-//! | `confusion.rs`   | yes and no against yes and no: accuracy, precision, recall, F1               |
-//! | `categories.rs`  | several categories: Cohen's kappa, Krippendorff's alpha                      |
-//! | `raters.rs`      | several raters among themselves: Fleiss' kappa, Krippendorff's alpha         |
-//! | `correlation.rs` | Pearson, Spearman, Kendall, and alpha of numbers                             |
-//! | `errors.rs`      | how far numbers are from each other: mean error, mean absolute error, RMSE    |
-//! | `separation.rs`  | how well scores keep yes and no apart: ROC AUC, the best threshold           |
-//! | `calibration.rs` | scores as probabilities: Brier, bins                                         |
-//! | `bias.rs`        | whether the error of scores depends on a group                               |
-//! | `regrouped.rs`   | what that would be like if the groups were put together at random            |
-//! | `trend.rs`       | whether the error of scores rises with a number                              |
+//! | `confusion.rs`   | yes and no against yes and no: accuracy, precision, recall, F1             |
+//! | `categories.rs`  | several categories: Cohen's kappa, Krippendorff's alpha                    |
+//! | `raters.rs`      | several raters among themselves: Fleiss' kappa, Krippendorff's alpha       |
+//! | `correlation.rs` | Pearson, Spearman, Kendall, and alpha of numbers                           |
+//! | `errors.rs`      | how far numbers are from each other: mean error, mean absolute error, RMSE |
+//! | `separation.rs`  | how well scores separate yes and no: ROC AUC, the best threshold           |
+//! | `calibration.rs` | scores as probabilities: Brier, bins                                       |
+//! | `bias.rs`        | whether the error of scores depends on a group                             |
+//! | `regrouped.rs`   | the same for groups that are formed at random                              |
+//! | `trend.rs`       | whether the error of scores rises with a number                            |
 //!
-//! Invariant: what is not defined, because scores or labels do not vary, is `None`, never a number.
+//! Invariant: a figure that is not defined, because scores or labels do not vary, is `None`, never a number.
 
 mod bias;
 mod calibration;

@@ -1,9 +1,9 @@
-//! Several raters who put the same cases into categories, and how much of their agreement is more than chance. Knows no
-//! rater by name: the ratings of a case have no order.
+//! Several raters who assign the same cases to categories, and how much of their agreement is more than chance. Raters
+//! have no names: the ratings of a case have no order.
 
 use std::collections::BTreeMap;
 
-/// What several raters said, added up.
+/// The sums over several raters' ratings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Raters {
     /// Cases by how many ratings they have.
@@ -14,9 +14,9 @@ pub struct Raters {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Rated {
     cases: u64,
-    /// Ordered pairs of ratings of one case that are the same, over all cases.
+    /// Ordered pairs of equal ratings of one case, over all cases.
     same_pairs: f64,
-    /// How often each category came.
+    /// How often each category occurred.
     totals: BTreeMap<usize, u64>,
 }
 
@@ -47,16 +47,16 @@ impl Raters {
         Some((*usual.0, usual.1.cases))
     }
 
-    /// The part of a case's pairs of raters who say the same, as its mean over cases: each counts once, however many
-    /// ratings it has. `None` without a case.
+    /// The part of a case's pairs of raters who agree, as its mean over cases: each counts once, however many ratings
+    /// it has. `None` without a case.
     pub fn same(&self) -> Option<f64> {
         let sum: f64 =
             self.by_count.iter().map(|(count, rated)| rated.same_pairs / pairs(*count)).sum();
         (self.cases() > 0).then(|| sum / self.cases() as f64)
     }
 
-    /// Fleiss' kappa over the cases with the [usual](Raters::usual) number of ratings: 1 is full agreement, 0 that of
-    /// chance. `None` if only one category came.
+    /// Fleiss' kappa over the cases with the [usual](Raters::usual) number of ratings: 1 is full agreement, 0 is
+    /// agreement by chance. `None` if only one category occurred.
     ///
     /// Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76 (1971).
     pub fn fleiss_kappa(&self) -> Option<f64> {
@@ -69,8 +69,8 @@ impl Raters {
         (rated.totals.len() > 1).then(|| (same - by_chance) / (1.0 - by_chance))
     }
 
-    /// Krippendorff's alpha of categories without an order, over all cases with two ratings or more. `None` if only one
-    /// category came.
+    /// Krippendorff's alpha for categories without an order, over all cases with two ratings or more. `None` if only
+    /// one category occurred.
     ///
     /// Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
     pub fn alpha_nominal(&self) -> Option<f64> {
@@ -89,7 +89,7 @@ impl Raters {
     }
 }
 
-/// Ordered pairs of so many ratings.
+/// The number of ordered pairs of `count` ratings.
 fn pairs(count: usize) -> f64 {
     count as f64 * (count as f64 - 1.0)
 }
@@ -109,7 +109,7 @@ mod tests {
         assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}");
     }
 
-    /// Ten cases, fourteen raters, five categories; kappa as statsmodels 0.15 gives it.
+    /// Ten cases, fourteen raters, five categories; kappa from statsmodels 0.15.
     #[test]
     fn fleiss_kappa_is_that_of_a_table_that_others_computed() {
         let table = [
@@ -136,7 +136,7 @@ mod tests {
         is_near(raters.same(), 0.378_021_978_021_978);
     }
 
-    /// Three coders of whom each leaves out units; alpha as the package krippendorff 0.8 gives it.
+    /// Three coders, each of whom leaves out units; alpha from the package krippendorff 0.8.
     #[test]
     fn alpha_takes_cases_that_some_raters_left_out() {
         let raters = rated(&[

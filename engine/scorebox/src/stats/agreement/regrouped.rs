@@ -1,5 +1,5 @@
-//! How far apart the errors of two groups would be if cases were put into them at random: all ways are counted if they
-//! are few, else some are drawn. Knows nothing of what the groups are.
+//! How far apart the errors of two groups would be if cases were assigned to them at random: all ways are counted if
+//! they are few, otherwise some are drawn. It does not know what the groups are.
 
 use crate::stats::{
     Mean,
@@ -8,30 +8,30 @@ use crate::stats::{
     random::{Random, SEED},
 };
 
-/// Ways that are counted; those of which the same errors are in a group are one. Twenty cases have fewer.
+/// How many ways are counted; ways with the same errors in a group count as one. Twenty cases have fewer.
 const MAX_COUNTED: f64 = 200_000.0;
 
-/// Different numbers among which ways may be that few: of more, even those to choose two are too many.
+/// With more different numbers than this, the ways cannot be that few: even the ways to choose two are too many.
 const MAX_DIFFERENT: usize = 1_000;
 
-/// How often ways are drawn if they are too many.
+/// How many ways are drawn if they are too many to count.
 const DRAWS: u32 = 9_999;
 
-/// Cases that are put into a group by drawing. Of more, the difference is so close to normal that Student's t gives the
-/// same.
+/// Up to how many cases are assigned by drawing. With more, the difference is so close to normal that Student's t gives
+/// the same result.
 const MAX_DRAWN: usize = 200;
 
-/// What is rounding in a variance of numbers of which the largest is 1.
+/// The largest variance that counts as rounding, if the largest number is 1.
 const ROUNDING: f64 = 1e-14;
 
-/// What is rounding in a difference of such numbers.
+/// The largest difference of such numbers that counts as rounding.
 const NO_DIFFERENCE: f64 = 1e-12;
 
-/// By what part of itself a squared distance may be short of the observed one, to count as equal.
+/// A squared distance counts as equal to the observed one if it is less by at most this part.
 const SHORT: f64 = 1e-9;
 
-/// The errors that are compared: differences within cases, and the errors of cases on a single side. A stratum with
-/// fewer than two of a kind is empty.
+/// The errors to compare: differences within cases, and the errors of cases on one side only. A stratum with fewer than
+/// two of a kind is empty.
 pub(super) struct Strata {
     pairs: Vec<f64>,
     group: Vec<f64>,
@@ -51,8 +51,7 @@ impl Standing {
         self.variance.sqrt()
     }
 
-    /// The square of the difference in standard errors. If nothing varies within groups, any difference is infinitely
-    /// many.
+    /// The square of the difference in standard errors. If nothing varies within groups, any difference is infinite.
     fn far(&self, rounding: f64) -> f64 {
         match self.variance <= rounding {
             _ if self.difference.abs() <= NO_DIFFERENCE => 0.0,
@@ -72,7 +71,7 @@ impl Strata {
         if strata.group.len() < 2 || strata.others.len() < 2 {
             (strata.group, strata.others) = (Vec::new(), Vec::new());
         }
-        // What is drawn then does not depend on the order of the cases.
+        // This makes draws independent of the order of the cases.
         strata.pairs.sort_by(|a, b| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b)));
         strata.group.sort_by(f64::total_cmp);
         strata.others.sort_by(f64::total_cmp);
@@ -80,7 +79,7 @@ impl Strata {
     }
 
     /// The same with 0 in the middle of the errors and 1 as the number farthest from it, so that no square overflows,
-    /// and what 1 stands for; `None` if all numbers are equal.
+    /// and the value that 1 represents; `None` if all numbers are equal.
     pub(super) fn in_units(self) -> Option<(Strata, f64)> {
         let Strata { mut pairs, mut group, mut others } = self;
         let mut divide = |middle: f64, unit: f64| {
@@ -106,7 +105,7 @@ impl Strata {
         Some((Strata { pairs, group, others }, first * second))
     }
 
-    /// By how much the first stratum counts.
+    /// The weight of the first stratum.
     fn share(&self) -> f64 {
         let (k, l) = (self.group.len() as f64, self.others.len() as f64);
         let pairs = self.pairs.len() as f64 / 2.0;
@@ -114,7 +113,7 @@ impl Strata {
         pairs / (pairs + single)
     }
 
-    /// The variance of what is rounding alone.
+    /// The largest variance that may be rounding alone.
     fn rounding(&self) -> f64 {
         let sizes = [self.pairs.len(), self.group.len(), self.others.len()];
         let least = sizes.into_iter().filter(|size| *size > 0).min();
@@ -129,7 +128,7 @@ impl Strata {
         }
     }
 
-    /// The groups as they are.
+    /// The observed groups.
     pub(super) fn observed(&self) -> Standing {
         let (total, of) = (self.pairs.iter().sum(), self.single());
         let in_group = Sums::of(&self.group);
@@ -144,7 +143,7 @@ impl Strata {
             && (self.group.is_empty() || varies(&self.group) && varies(&self.others))
     }
 
-    /// The variances that that of the difference is the sum of, with their degrees of freedom.
+    /// The variances whose sum is the variance of the difference, with their degrees of freedom.
     pub(super) fn parts(&self) -> Vec<(f64, f64)> {
         let (share, rest) = (self.share().powi(2), (1.0 - self.share()).powi(2));
         let mut parts = Vec::new();
@@ -167,8 +166,7 @@ impl Strata {
         parts
     }
 
-    /// The mean difference within cases, if the differences have this sum: their squares are the same, whatever the
-    /// signs.
+    /// The mean difference within cases, if the differences have this sum: their squares do not depend on the signs.
     fn of_pairs(&self, total: f64) -> Standing {
         let count = self.pairs.len() as f64;
         if self.pairs.is_empty() {
@@ -196,7 +194,7 @@ fn variance_of_mean(numbers: &[f64]) -> (f64, f64) {
     (variance / numbers.len() as f64, numbers.len() as f64 - 1.0)
 }
 
-/// The sum of numbers and that of their squares.
+/// The sum of numbers and the sum of their squares.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     sum: f64,
@@ -213,7 +211,7 @@ impl Sums {
     }
 }
 
-/// Cases on a single side.
+/// Cases on one side only.
 struct Single {
     all: Sums,
     group: f64,
@@ -221,7 +219,7 @@ struct Single {
 }
 
 impl Single {
-    /// The sums of the errors in the group, if those on the smaller side have these.
+    /// The sums of the errors in the group, if the smaller side has these sums.
     fn of_smaller(&self, sums: Sums) -> Sums {
         match self.group <= self.others {
             true => sums,
@@ -249,7 +247,7 @@ impl Single {
     }
 }
 
-/// How far from 0 the difference is in each way, in standard errors and squared, with how likely that way is.
+/// How far from 0 the difference is in each way, squared and in standard errors, and how likely that way is.
 pub(super) struct Regrouped {
     ways: Vec<(f64, f64)>,
     rounding: f64,
@@ -257,14 +255,14 @@ pub(super) struct Regrouped {
 }
 
 impl Regrouped {
-    /// How likely a way is that is as far from 0.
+    /// The probability of a way that is at least as far from 0.
     pub(super) fn p(&self, observed: &Standing) -> f64 {
         let far = observed.far(self.rounding) * (1.0 - SHORT);
         let ways = self.ways.iter().take_while(|(way, _)| *way >= far);
         ways.map(|(_, weight)| weight).sum::<f64>().min(1.0)
     }
 
-    /// So many standard errors are not rejected, and no more; `None` if no number is.
+    /// The largest number of standard errors that is not rejected; `None` if it is infinite.
     pub(super) fn quantile(&self) -> Option<f64> {
         let mut beyond = 0.0;
         let rejected = 1.0 - CONFIDENCE - SHORT;
@@ -276,19 +274,19 @@ impl Regrouped {
     }
 }
 
-/// All ways to put the cases into groups, or some of them; `None` if they are too many for both.
+/// All ways to assign the cases to groups, or some of them; `None` if there are too many cases for both.
 pub(super) fn regrouped(strata: &Strata) -> Option<Regrouped> {
     let rounding = strata.rounding();
     let (mut ways, method) = match counted(strata) {
         Some(ways) => (ways, TestMethod::Exact),
         None => (drawn(strata)?, TestMethod::Seeded),
     };
-    // From the farthest on; of equally far ones the likeliest first, so that sums are the same every time.
+    // The farthest first; among equally far ones the likeliest first, so that sums are the same every time.
     ways.sort_by(|(a, of_a), (b, of_b)| b.total_cmp(a).then(of_b.total_cmp(of_a)));
     Some(Regrouped { ways, rounding, method })
 }
 
-/// Numbers, each once, with how often each comes; the most frequent first.
+/// Numbers, each once, with how often each occurs; the most frequent first.
 fn multiplicities(numbers: impl Iterator<Item = f64>) -> Vec<(f64, usize)> {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);
@@ -298,7 +296,7 @@ fn multiplicities(numbers: impl Iterator<Item = f64>) -> Vec<(f64, usize)> {
     found
 }
 
-/// All ways, if they are few.
+/// All ways, if there are few.
 fn counted(strata: &Strata) -> Option<Vec<(f64, f64)>> {
     let distances = strata.pairs.iter().map(|it| it.abs()).filter(|it| *it > 0.0);
     let distances = multiplicities(distances);
@@ -326,7 +324,7 @@ fn counted(strata: &Strata) -> Option<Vec<(f64, f64)>> {
     Some(ways)
 }
 
-/// Sums of these numbers, each so many times, with all signs, and how likely each is.
+/// Sums of these numbers, each repeated by its count, with all signs, and how likely each sum is.
 fn signed_sums(distances: &[(f64, usize)]) -> Vec<(f64, f64)> {
     let mut sums = vec![(0.0, 1.0)];
     for (distance, times) in distances {
@@ -346,8 +344,8 @@ fn signed_sums(distances: &[(f64, usize)]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// In how many ways so many numbers can be chosen, those with the same numbers being one; infinite if they are too many
-/// to count.
+/// The number of ways to choose `chosen` numbers; ways with the same numbers count as one. Infinite if there are too
+/// many to count.
 fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
     if numbers.len() > MAX_DIFFERENT {
         return f64::INFINITY;
@@ -355,7 +353,7 @@ fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
     let mut ways = vec![0.0; chosen + 1];
     ways[0] = 1.0;
     for (_, times) in numbers {
-        // Of each number of choices, the ways with at most so many of this number.
+        // For each size of the choice, the ways with at most this many copies of this number.
         let mut window = 0.0;
         let before = ways.clone();
         for (count, way) in ways.iter_mut().enumerate() {
@@ -372,12 +370,12 @@ fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
     ways[chosen]
 }
 
-/// All ways to choose numbers, in the making.
+/// Enumerates all ways to choose numbers.
 struct Choosing<'a> {
     numbers: &'a [(f64, usize)],
     /// How many numbers there are from each index on.
     left: Vec<usize>,
-    /// The sums of what is chosen, with the logarithm of the ways to choose it.
+    /// The sums of the chosen numbers, with the logarithm of the number of ways to choose them.
     found: Vec<(Sums, f64)>,
 }
 
@@ -404,7 +402,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Ways that are drawn, and the one that was observed, which counts as drawn too; `None` if the cases are too many.
+/// Ways that are drawn, and the observed one, which counts as drawn too; `None` if there are too many cases.
 fn drawn(strata: &Strata) -> Option<Vec<(f64, f64)>> {
     let single = strata.single();
     let pairs: Vec<f64> = strata.pairs.iter().copied().filter(|it| *it != 0.0).collect();

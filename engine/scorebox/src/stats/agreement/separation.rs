@@ -1,4 +1,4 @@
-//! How well scores keep yes and no apart, whatever the threshold, and which threshold does it best. Higher scores mean
+//! How well scores separate yes and no, whatever the threshold, and which threshold separates best. Higher scores mean
 //! yes.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Confusion, correlation::mean_ranks};
 
-/// The chance that a positive case has a higher score than a negative one, of which equal scores count half: the area
+/// The chance that a positive case has a higher score than a negative one, where equal scores count half: the area
 /// under the ROC curve. `None` if there are no positive or no negative cases.
 ///
 /// Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
@@ -23,26 +23,25 @@ pub fn roc_auc(cases: &[(f64, bool)]) -> Option<f64> {
     (pairs > 0.0).then(|| (of_positives - positives * (positives + 1.0) / 2.0) / pairs)
 }
 
-/// The threshold that separates best, and how well it does on cases that it was not chosen by.
+/// The threshold that separates best, and its result on cases that were not used to choose it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BestThreshold {
-    /// The lowest score that passes, chosen by all cases.
+    /// The lowest score that passes, chosen from all cases.
     pub threshold: f64,
     /// The thresholds that were chosen without each fold.
     pub of_folds: Vec<f64>,
-    /// What each fold says with the threshold that was chosen without it, all taken together.
+    /// The counts over all folds, each with the threshold that was chosen without it.
     pub held_out: Confusion,
 }
 
-/// The threshold with the highest balanced accuracy, by cross-validation: each case has a fold, below `folds`. Cases of
-/// one group (attempts, or answers to one question) have the same. `None` if some folds leave only positive or only
-/// negative cases.
+/// The threshold with the highest balanced accuracy, with cross-validation: each case has a fold, below `folds`. Cases
+/// of one group (attempts, or answers to one question) have the same fold. `None` if only positive or only negative
+/// cases are left without some fold.
 ///
-/// The threshold is a score that was observed: the one with the highest recall plus specificity (Youden, "Index for
-/// rating diagnostic tests", Cancer 3, 1950), of equally good ones the highest. Cross-validation: Stone,
-/// "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal Statistical Society B 36
-/// (1974).
+/// The threshold is an observed score: the one with the highest recall plus specificity (Youden, "Index for rating
+/// diagnostic tests", Cancer 3, 1950), among equally good ones the highest. Cross-validation: Stone, "Cross-validatory
+/// choice and assessment of statistical predictions", Journal of the Royal Statistical Society B 36 (1974).
 pub fn best_threshold(
     cases: &[(f64, bool)],
     fold_of: &[usize],
@@ -60,7 +59,7 @@ pub fn best_threshold(
     Some(BestThreshold { threshold: youden(&sorted, None)?, of_folds, held_out })
 }
 
-/// The threshold with the highest index, of cases in descending order of their scores without those of a fold.
+/// The threshold with the highest index, for cases in descending order of their scores, without those of a fold.
 fn youden(descending: &[(f64, bool, usize)], without: Option<usize>) -> Option<f64> {
     let chosen = || descending.iter().filter(|(.., fold)| Some(*fold) != without);
     let positives = chosen().filter(|(_, yes, _)| *yes).count() as u64;

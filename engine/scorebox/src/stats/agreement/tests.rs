@@ -1,4 +1,4 @@
-//! Agreement where scores or labels do not vary, or there is next to nothing. Reference values are in
+//! Tests agreement if scores or labels do not vary, or if there are very few. Reference values are in
 //! `stats/reference`.
 
 use super::*;
@@ -57,7 +57,7 @@ fn pairs_in_full_agreement_have_1_and_in_full_disagreement_minus_1() {
     let down: Vec<(f64, f64)> = up.iter().map(|(a, b)| (*a, -*b)).collect();
     assert!((correlations(&down).kendall.unwrap() + 1.0).abs() < 1e-15);
     let (rho, p) = rank_trend(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0]).unwrap();
-    // Of 24 orders, this one and its reverse are as far: t would be infinite.
+    // Of 24 orders, this one and its reverse are equally far: t would be infinite.
     assert!(rho > 0.999_999 && (p - 2.0 / 24.0).abs() < 1e-15);
 }
 
@@ -105,8 +105,8 @@ fn scores_of_which_lower_is_better_stay_as_they_are() {
     }
 }
 
-/// Of sets of cases whose errors know no group, the part with a finding after Holm's correction among groups of so many
-/// cases.
+/// The part of sets of cases with a finding after Holm's correction, among groups of `size` cases whose errors do not
+/// depend on the group.
 fn false_alarms(groups: usize, size: usize, error: impl Fn(&mut Random) -> f64) -> f64 {
     const SETS: u32 = 300;
     let mut random = Random::new(SEED);
@@ -127,7 +127,7 @@ fn false_alarms(groups: usize, size: usize, error: impl Fn(&mut Random) -> f64) 
     f64::from(alarms) / f64::from(SETS)
 }
 
-/// 5 % are allowed, and chance makes them 8.8 % at most, three standard deviations more.
+/// 5 % are allowed, and chance adds three standard deviations at most, up to 8.8 %.
 #[test]
 fn chance_is_taken_for_bias_as_rarely_as_is_said() {
     let rate = |random: &mut Random| match random.below(20) {
@@ -142,7 +142,7 @@ fn chance_is_taken_for_bias_as_rarely_as_is_said() {
     }
 }
 
-/// Cases that are alike in two judgements, of which the second is always a little higher.
+/// Cases with similar errors in two judgements, of which the second is always a little higher.
 #[test]
 fn a_small_difference_within_cases_is_found_although_cases_differ_much() {
     let case = |place: usize| {

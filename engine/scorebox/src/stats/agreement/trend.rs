@@ -1,5 +1,5 @@
-//! Whether the error of scores rises with a number, such as the length of what is scored. Knows nothing of what the
-//! number is.
+//! Whether the error of scores rises with a number, such as the length of the output. It does not know what the number
+//! is.
 
 use super::correlation::{mean_ranks, spearman};
 use crate::stats::{
@@ -7,25 +7,25 @@ use crate::stats::{
     random::{Random, SEED},
 };
 
-/// Cases whose orders are all counted: 362,880.
+/// Up to how many cases all orders are counted: 362,880.
 const MAX_COUNTED: usize = 9;
 
-/// Cases of which orders are drawn. Of more, Student's t gives the same.
+/// Up to how many cases orders are drawn. With more, Student's t gives the same result.
 const MAX_DRAWN: usize = 30;
 
-/// How often they are drawn.
+/// How many orders are drawn.
 const DRAWS: u32 = 9_999;
 
-/// By what part of the greatest sum another may be short of the observed one, to count as equal.
+/// A sum counts as equal to the observed one if it is less by at most this part of the greatest sum.
 const SHORT: f64 = 1e-12;
 
-/// Whether errors rise with a number: Spearman's rho and its two-sided p value. `None` with fewer than three pairs, and
+/// Whether errors rise with a number: Spearman's rho and its two-sided p value. `None` with fewer than three pairs, or
 /// if one side does not vary.
 ///
 /// The p value is that of the permutation test (Spearman's rho in each order of the errors: Kendall and Stuart, "The
-/// advanced theory of statistics" 2, section 31.19): of up to 9 cases, all orders are counted. Of more, they are drawn
-/// if on one side at most 30 cases have something else than the commonest number; the observed order counts as drawn
-/// too. Otherwise it is that of Student's t with n - 2 degrees of freedom.
+/// advanced theory of statistics" 2, section 31.19): for up to 9 cases, all orders are counted. For more, orders are
+/// drawn if on one side at most 30 cases differ from the most common number; the observed order counts as drawn too.
+/// Otherwise it is that of Student's t with n - 2 degrees of freedom.
 pub fn rank_trend(numbers: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
     let rho = spearman(numbers, errors)?;
     if numbers.len() < 3 {
@@ -47,7 +47,7 @@ pub(in crate::stats) fn student_trend(rho: f64, cases: usize) -> f64 {
     if t.is_finite() { student_beyond(t, freedom) } else { 0.0 }
 }
 
-/// The ranks, less that of the commonest number.
+/// The ranks, less that of the most common number.
 fn from_commonest(numbers: &[f64]) -> Vec<f64> {
     let ranks = mean_ranks(numbers);
     let mut sorted = ranks.clone();
@@ -57,20 +57,20 @@ fn from_commonest(numbers: &[f64]) -> Vec<f64> {
     ranks.into_iter().map(|rank| rank - commonest).collect()
 }
 
-/// The ranks other than 0 of the side that has fewer of them, and the ranks of the other side, at the places of these
-/// first.
+/// The ranks other than 0 of the side that has fewer of them, and the ranks of the other side, beginning with those of
+/// the same cases.
 fn fewer_first(one: Vec<f64>, other: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
     let others = |ranks: &[f64]| ranks.iter().filter(|rank| **rank != 0.0).count();
     let (few, many) = if others(&one) <= others(&other) { (one, other) } else { (other, one) };
     let mut pairs: Vec<(f64, f64)> = few.into_iter().zip(many).collect();
-    // What is drawn then does not depend on the order of the cases.
+    // This makes draws independent of the order of the cases.
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     pairs.sort_by_key(|(rank, _)| *rank == 0.0);
     let few = pairs.iter().map(|(rank, _)| *rank).filter(|rank| *rank != 0.0).collect();
     (few, pairs.into_iter().map(|(_, rank)| rank).collect())
 }
 
-/// The sum of products is what rho rises with. How far it is from what it is on average.
+/// Rho rises with the sum of products. This measures how far a sum is from its average.
 struct Products {
     average: f64,
     short: f64,
@@ -101,7 +101,7 @@ fn counted(few: &[f64], mut many: Vec<f64>) -> f64 {
     beyond as f64 / all as f64
 }
 
-/// All orders of the first so many numbers.
+/// All orders of the first `first` numbers.
 fn orders(numbers: &mut [f64], from: usize, first: usize, each: &mut impl FnMut(&[f64])) {
     if from == first {
         return each(numbers);

@@ -1,5 +1,5 @@
-//! Tests that count cases and not how far they differ: the sign test, and McNemar's. Both ask how often a fair coin
-//! would fall like that.
+//! Tests that count cases and not how far they differ: the sign test, and McNemar's. Both compute how often a fair coin
+//! would give this result.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -10,16 +10,16 @@ use crate::stats::distributions::coin_beyond;
 /// How often the second of two measurements of a case is the better one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WinsAndLosses {
-    /// Cases of which the second is better.
+    /// Cases in which the second is better.
     pub wins: u64,
-    /// Cases of which the second is worse.
+    /// Cases in which the second is worse.
     pub losses: u64,
-    /// Cases of which both are equal.
+    /// Cases in which both are equal.
     pub ties: u64,
 }
 
 impl WinsAndLosses {
-    /// The two-sided p value of the sign test: ties say nothing (Dixon and Mood, "The statistical sign test", Journal
+    /// The two-sided p value of the sign test; ties do not count (Dixon and Mood, "The statistical sign test", Journal
     /// of the American Statistical Association 41, 1946). 1 if there are only ties.
     pub fn sign_test(&self) -> f64 {
         coin_beyond(self.wins, self.wins + self.losses)
@@ -30,13 +30,13 @@ impl WinsAndLosses {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Passes {
-    /// Cases of which both pass.
+    /// Cases in which both pass.
     pub both: u64,
-    /// Cases of which only the first passes.
+    /// Cases in which only the first passes.
     pub only_first: u64,
-    /// Cases of which only the second passes.
+    /// Cases in which only the second passes.
     pub only_second: u64,
-    /// Cases of which none passes.
+    /// Cases in which neither passes.
     pub neither: u64,
 }
 
@@ -57,7 +57,7 @@ impl Passes {
         self.both + self.only_first + self.only_second + self.neither
     }
 
-    /// The two-sided p value of McNemar's test in its exact form, for which only the cases count of which one passes
+    /// The two-sided p value of McNemar's test in its exact form, which uses only the cases in which exactly one passes
     /// (McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
     /// Psychometrika 12, 1947). 1 if there are no such cases.
     pub fn mcnemar(&self) -> f64 {

@@ -1,5 +1,5 @@
-//! Pairs of numbers that come one by one, and what they say together: means, the difference with its interval, its test
-//! and its size. Holds at most [`MAX_PERMUTED`] differences.
+//! Pairs of numbers that are added one by one, and their figures: means, the difference with its interval, its test and
+//! its effect size. It keeps at most [`MAX_PERMUTED`] differences.
 
 use std::ops::RangeInclusive;
 
@@ -14,8 +14,8 @@ use crate::stats::{
     rounding::{difference, rounding_of},
 };
 
-/// Differences of pairs, second less first, in the making. Pairs come in an order that does not depend on who computed
-/// them.
+/// The differences of pairs, second less first, in the order of the pairs, which must not depend on which worker
+/// computed them.
 #[derive(Clone, Debug, Default)]
 pub struct Differences {
     first: Mean,
@@ -26,7 +26,7 @@ pub struct Differences {
     /// The distance from 0 that all differences have, other than 0, and how exact it is.
     distance: Option<(f64, f64)>,
     are_distances_mixed: bool,
-    /// The least distance from 0, other than 0.
+    /// The smallest distance from 0, other than 0.
     least: Option<f64>,
     held: Vec<f64>,
     ones: Passes,
@@ -34,7 +34,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Takes the next pair of finite numbers.
+    /// Adds the next pair of finite numbers.
     pub fn add(&mut self, first: f64, second: f64) {
         let mut difference = difference(first, second);
         if difference != 0.0 {
@@ -101,12 +101,12 @@ impl Differences {
         })
     }
 
-    /// Pairs of which the second number is higher.
+    /// Pairs in which the second number is higher.
     pub fn up(&self) -> u64 {
         self.up
     }
 
-    /// Pairs of which the second number is lower.
+    /// Pairs in which the second number is lower.
     pub fn down(&self) -> u64 {
         self.down
     }
@@ -116,8 +116,8 @@ impl Differences {
         (self.pairs() > 0 && !self.are_other_than_ones).then_some(self.ones)
     }
 
-    /// The 95 % interval of the mean difference, which is within `scale`: Student's t, but drawn with 8 to 29 pairs.
-    /// `None` with fewer than two pairs, and if all differences are equal.
+    /// The 95 % interval of the mean difference, limited to `scale`: Student's t, but by resampling with 8 to 29 pairs.
+    /// `None` with fewer than two pairs, or if all differences are equal.
     pub fn interval(&self, scale: RangeInclusive<f64>) -> Option<Interval> {
         let (mean, stddev, cases) = (self.mean()?, self.stddev()?, self.pairs());
         if stddev <= 0.0 {
@@ -136,8 +136,8 @@ impl Differences {
         (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
     }
 
-    /// Tests whether the mean difference is 0: the permutation test, exact where it can be; Student's t if there are
-    /// more than 20 000 pairs whose distances differ.
+    /// Tests whether the mean difference is 0: the permutation test, exact if possible; Student's t if there are more
+    /// than 20 000 pairs with different distances.
     pub fn test(&self) -> Option<PairedTest> {
         if self.pairs() == 0 {
             return None;
@@ -152,9 +152,9 @@ impl Differences {
         student_test(&self.mean).map(|p| PairedTest { p, method: TestMethod::StudentT })
     }
 
-    /// The size of the effect: the mean difference in standard deviations of the differences, Cohen's d for paired
-    /// numbers (Cohen, "Statistical power analysis for the behavioral sciences", 2nd edition, 1988, page 48: d_z).
-    /// `None` if they do not vary.
+    /// The effect size: the mean difference in standard deviations of the differences, Cohen's d for paired numbers
+    /// (Cohen, "Statistical power analysis for the behavioral sciences", 2nd edition, 1988, page 48: d_z). `None` if
+    /// they do not vary.
     pub fn effect(&self) -> Option<f64> {
         let effect = self.mean()? / self.stddev().filter(|stddev| *stddev > 0.0)?;
         effect.is_finite().then_some(effect)

@@ -1,8 +1,8 @@
-//! P values of several tests, corrected for how many there are (Holm 1979): of twenty true null hypotheses, one is
-//! rejected by chance. Runs no test.
+//! Corrects the p values of several tests for their number (Holm 1979): of twenty true null hypotheses, one is rejected
+//! by chance. It runs no test.
 
-/// The p values, each raised so that the chance of any false alarm among all of them is as low as if there were one
-/// test; in the order in which they come. Those without a value do not count.
+/// The p values, each raised so that the chance of any false alarm among them is as low as for one test; in the same
+/// order. Missing values do not count.
 ///
 /// Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
 pub fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {

@@ -1,7 +1,7 @@
-//! Two measurements of the same cases: whether their difference is more than chance, how large it is, and how many
-//! cases it takes to see one. Knows no run and no scorer.
+//! Statistics of two measurements of the same cases: whether their difference is more than chance, how large it is, and
+//! how many cases are needed to detect one. It knows no run and no scorer.
 //!
-//! | file             | what is in it                                                      |
+//! | file             | what it contains                                                   |
 //! |------------------|--------------------------------------------------------------------|
 //! | `differences.rs` | pairs that come one by one, and all that follows from them          |
 //! | `permutation.rs` | the chance of such a mean difference, if signs were thrown          |

@@ -1,5 +1,5 @@
-//! The paired permutation test: had the two measurements of each case been swapped at random, how often would the mean
-//! difference be as large? Knows nothing of how large it is.
+//! The paired permutation test: if the two measurements of each case were swapped at random, how often would the mean
+//! difference be as large? It does not judge the size of the difference.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -15,17 +15,17 @@ use crate::stats::{
     random::{Random, SEED},
 };
 
-/// Differences of which all swaps are counted: a million ways.
+/// For up to how many differences all swaps are counted: a million ways.
 const MAX_COUNTED: usize = 20;
 
-/// How often swaps are drawn if there are too many to count.
+/// How many swaps are drawn if there are too many to count.
 const DRAWS: u64 = 9_999;
 
-/// Differences that [`Differences`](super::Differences) holds to be swapped. The mean of more is so close to normal
-/// that Student's t gives the same.
+/// How many differences [`Differences`](super::Differences) keeps for swapping. With more, the mean is so close to
+/// normal that Student's t gives the same result.
 pub const MAX_PERMUTED: usize = 20_000;
 
-/// What is rounding, as a part of the sum of all distances.
+/// The largest difference that counts as rounding, as a part of the sum of all distances.
 const ROUNDING: f64 = 1e-12;
 
 /// How a permutation test was computed.
@@ -34,13 +34,13 @@ const ROUNDING: f64 = 1e-12;
 pub enum TestMethod {
     /// All ways were counted.
     Exact,
-    /// Ways were drawn, 9999 times, with a fixed seed.
+    /// 9999 ways were drawn, with a fixed seed.
     Seeded,
-    /// Student's t in its place, of very many cases.
+    /// Student's t instead, for very many cases.
     StudentT,
 }
 
-/// The chance of a difference like the observed one, if there is none.
+/// The chance of a difference like the observed one, if there is no real difference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairedTest {
     /// The two-sided p value, 0 to 1.
@@ -49,12 +49,12 @@ pub struct PairedTest {
     pub method: TestMethod,
 }
 
-/// Tests whether the mean of these differences is 0; `None` without any. They are finite, in an order that does not
-/// depend on who computed them. Takes 9999 passes over them.
+/// Tests whether the mean of these differences is 0; `None` without any. They are finite, in an order that must not
+/// depend on which worker computed them. It makes up to 9999 passes over them.
 ///
-/// Fisher, "The design of experiments" (1935), section 21: each sign is as likely as the other, if there is no
-/// difference. With at most 20 differences that are not 0, or with equal distances from 0 (scores of 0 and 1), all
-/// signs are counted; else they are drawn, and the observed one counts as drawn too (Phipson and Smyth, "Permutation
+/// Fisher, "The design of experiments" (1935), section 21: each sign is equally likely if there is no real difference.
+/// With at most 20 differences that are not 0, or with equal distances from 0 (scores of 0 and 1), all signs are
+/// counted; otherwise they are drawn, and the observed one counts as drawn too (Phipson and Smyth, "Permutation
 /// p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9, 2010).
 pub fn permutation_test(differences: &[f64]) -> Option<PairedTest> {
     if differences.is_empty() {
@@ -70,7 +70,7 @@ pub fn permutation_test(differences: &[f64]) -> Option<PairedTest> {
         let p = coin_beyond(up, some.len() as u64);
         return Some(PairedTest { p, method: TestMethod::Exact });
     }
-    // The largest is 1 from here on, so that no sum overflows.
+    // From here on the largest is 1, so that no sum overflows.
     let largest = some.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
     let some: Vec<f64> = some.into_iter().map(|it| it / largest).collect();
     Some(match some.len() {
@@ -79,13 +79,13 @@ pub fn permutation_test(differences: &[f64]) -> Option<PairedTest> {
     })
 }
 
-/// The least distance from 0 that counts as the observed one.
+/// The smallest distance from 0 that counts as equal to the observed one.
 fn as_far_as(differences: &[f64]) -> f64 {
     let sum: f64 = differences.iter().sum();
     sum.abs() - ROUNDING * differences.iter().map(|it| it.abs()).sum::<f64>()
 }
 
-/// Sums with all signs, of each half, so that none is more than one addition.
+/// Sums with all signs are computed for each half, so that each total takes one addition.
 fn counted(differences: &[f64]) -> f64 {
     let far = as_far_as(differences);
     let (one, other) = differences.split_at(differences.len() / 2);

@@ -1,4 +1,4 @@
-//! How many cases it takes to see a difference, and which difference so many cases show. Sees no case.
+//! How many cases are needed to detect a difference, and which difference a number of cases can show. It sees no case.
 
 #![expect(clippy::exhaustive_enums, reason = "a formula has these numbers and no others")]
 
@@ -7,10 +7,10 @@ use crate::stats::distributions::{
     CONFIDENCE, at_least, chance_for_at_least, normal_below, normal_quantile,
 };
 
-/// How often a difference that is there is to be found: 80 times of 100.
+/// How often a real difference should be found: 80 times of 100.
 pub const POWER: f64 = 0.8;
 
-/// Beyond this, a number of cases says no more than "never".
+/// A larger number of cases means "never".
 const MAX_CASES: f64 = 1e15;
 
 /// Up to so many cases the power of the sign test is counted. That of more is so close to the formula for a mean that a
@@ -40,19 +40,19 @@ pub enum Spread {
     },
 }
 
-/// The two-sided error that is allowed for one of so many tests (at least 1), whatever the others show: 5 % shared by
-/// all (Bonferroni), which is what Holm's correction asks of the smallest p value.
+/// The two-sided error that is allowed for one of `tests` tests (at least 1), whatever the others show: 5 % divided by
+/// their number (Bonferroni), which is what Holm's correction requires of the smallest p value.
 fn accepted_error(tests: u64) -> f64 {
     (1.0 - CONFIDENCE) / tests.max(1) as f64
 }
 
-/// What both formulas are made of: the normal quantiles for the error that is allowed and the power that is wanted.
+/// The sum in both formulas: the normal quantiles for the allowed error and the wanted power.
 fn quantiles(tests: u64) -> (f64, f64) {
     (normal_quantile(1.0 - accepted_error(tests) / 2.0), normal_quantile(POWER))
 }
 
-/// The fewest cases with which a permutation test can find anything: its smallest p value is that of all differences
-/// with one sign, 2^(1-n).
+/// The fewest cases with which a permutation test can find anything: its smallest p value, 2^(1-n), is that of
+/// differences with one sign.
 pub fn fewest_cases(tests: u64) -> u64 {
     (1..u64::MAX)
         .find(|cases| 0.5_f64.powf(*cases as f64 - 1.0) < accepted_error(tests))
@@ -137,8 +137,8 @@ fn sign_power(variance: f64, changes: f64, tests: u64) -> SignPower {
     SignPower::new(share, changes, accepted_error(tests), fewest_cases(tests))
 }
 
-/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases vary like this:
-/// the inverse of [`cases_needed`]. `None` if there are too few cases for any.
+/// The smallest mean difference that `cases` show, 80 times of 100, if the differences of cases vary like this: the
+/// inverse of [`cases_needed`]. `None` if there are too few cases for any.
 pub fn smallest_difference(spread: Spread, cases: u64, tests: u64) -> Option<f64> {
     if cases < fewest_cases(tests) {
         return None;

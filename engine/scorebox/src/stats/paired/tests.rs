@@ -1,5 +1,5 @@
-//! Paired numbers at the ends of what can be had, and what rests on which order. Reference values are in
-//! `stats/reference`.
+//! Tests paired numbers at the ends of the range of `f64`, and which results depend on the order. Reference values are
+//! in `stats/reference`.
 
 use super::*;
 use crate::stats::IntervalMethod;
@@ -38,7 +38,7 @@ fn scores_of_0_and_1_are_tested_exactly_however_many_they_are() {
     let pairs = (0..50_000).map(|n| if n < 30 { (0.0, 1.0) } else { (1.0, 1.0) });
     let test = differences(pairs).test().unwrap();
     assert_eq!(test.method, TestMethod::Exact);
-    // Thirty coins that all fall on one side.
+    // Thirty coins that all show the same side.
     assert!((test.p - 2.0_f64.powi(-29)).abs() < 1e-20);
 }
 

@@ -1,4 +1,4 @@
-//! Differences of groups and trends, against SciPy's permutation tests and Welch's.
+//! Compares differences of groups and trends with SciPy's permutation tests and Welch's test.
 
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ fn differences_of_groups_are_those_of_scipy() {
     }
 }
 
-/// Cases on both sides, and cases on one.
+/// Cases on both sides, and cases on one side.
 fn cases(pairs: &[f64], group: &[f64], others: &[f64]) -> Vec<CaseErrors> {
     let case = |group, others| CaseErrors { group, others, size: 1.0 };
     let pairs = pairs.iter().map(|it| case(Some(it + 0.5), Some(0.5)));
@@ -60,7 +60,7 @@ fn groups_put_together_at_random_are_those_of_scipy() {
         if expected.exact {
             assert_eq!(found.method, TestMethod::Exact);
             close(found.p, expected.p);
-            // t is rounded to nine digits there.
+            // The reference t is rounded to nine digits.
             ends.for_each(|(found, expected)| within(found, expected, 1e-8));
         } else {
             assert_eq!(found.method, TestMethod::Seeded);

@@ -1,5 +1,5 @@
-//! The room's figures against those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py` asked
-//! once; `bias.rs` has those of groups and trends.
+//! Compares the room's figures with those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py`
+//! computed once; `bias.rs` compares those of groups and trends.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn figures<T: DeserializeOwned>(key: &str) -> T {
     serde_json::from_value(all[key].take()).unwrap()
 }
 
-/// Equal but for what rounding leaves.
+/// Asserts that both are equal except for rounding.
 #[track_caller]
 fn close(found: f64, expected: f64) {
     within(found, expected, 1e-10 * expected.abs().max(1e-3));
@@ -116,7 +116,7 @@ struct Bootstrap {
     error: f64,
 }
 
-/// SciPy drew a million times: what is left is the chance of our ten thousand.
+/// SciPy drew a million times, so the remaining difference is the chance of our ten thousand draws.
 #[test]
 fn drawn_intervals_are_those_of_scipy_but_for_chance() {
     for expected in figures::<Vec<Bootstrap>>("bootstraps") {
@@ -201,7 +201,7 @@ struct Corrected {
 #[test]
 fn corrected_p_values_are_those_of_statsmodels() {
     for Corrected { p, corrected } in figures::<Vec<Corrected>>("corrected") {
-        // What has no p value counts nowhere.
+        // Missing p values do not count.
         let some: Vec<Option<f64>> = p.iter().copied().map(Some).chain([None]).collect();
         let found = holm(&some);
         assert_eq!(found.last(), Some(&None));
@@ -217,7 +217,7 @@ struct Size {
     smallest: Option<f64>,
 }
 
-/// statsmodels takes the noncentral t distribution. Guenther's formula comes to within a case of it, which is a
+/// statsmodels uses the noncentral t distribution. Guenther's formula differs from it by at most one case, which is a
 /// hundredth of the difference that ten cases show.
 #[test]
 fn numbers_of_cases_are_those_of_statsmodels_to_within_one() {
@@ -334,7 +334,7 @@ fn agreement_with_labels_is_that_of_scikit_learn() {
         let best = best_threshold(&cases, &expected.folds, 5).unwrap();
         assert_eq!(best.threshold, expected.threshold);
         assert_eq!(best.of_folds, expected.thresholds_of_folds);
-        // scikit-learn's rows are what is true, positive first.
+        // scikit-learn's rows are the true values, positive first.
         let [true_positives, false_negatives, false_positives, true_negatives] = expected.held_out;
         assert_eq!(
             counts(best.held_out),
@@ -411,7 +411,8 @@ struct Drawn {
     kendall: [f64; 3],
 }
 
-/// SciPy drew twenty thousand times: what is left is the chance of our two thousand, a quarter of a standard error.
+/// SciPy drew twenty thousand times, so the remaining difference is the chance of our two thousand, a quarter of a
+/// standard error.
 #[test]
 fn drawn_intervals_of_agreement_are_those_of_scipy_but_for_chance() {
     for Drawn { scores, labels, kappa, auc, spearman, kendall } in figures::<Vec<Drawn>>("drawn") {

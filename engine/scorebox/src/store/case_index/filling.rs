@@ -1,5 +1,5 @@
-//! Cases go into an index, many in one transaction. A case that is there already is replaced if anything of it is new:
-//! a run that continues has later scores for it.
+//! Adds cases to an index, many in one transaction. A case that is already indexed is replaced if anything in it is
+//! new: a run that is resumed has later scores for it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -17,22 +17,22 @@ use crate::{
     verdict::{CaseVerdict, Verdict},
 };
 
-/// A case as it is indexed.
+/// A case to index.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IndexedCase {
-    /// What names it inside its database.
+    /// Its key in its database.
     pub key: CaseKey,
     /// Its verdict and score.
     pub verdict: CaseVerdict,
-    /// What its scorers say.
+    /// The answers of its scorers.
     pub rows: Vec<(ScorerKey, Status, Option<f64>)>,
-    /// The text whose words are found.
+    /// The text that is searched for words.
     pub text: String,
 }
 
 impl IndexedCase {
-    /// This case, of which its scorers say this.
+    /// This case, with the answers of its scorers.
     pub fn new(
         key: CaseKey,
         verdict: CaseVerdict,
@@ -42,7 +42,8 @@ impl IndexedCase {
         IndexedCase { key, verdict, rows, text }
     }
 
-    /// The first half of a digest of all that the index has of the case; nobody makes two that share it.
+    /// The first half of a digest of everything that the index has of the case; nobody can make two cases that share
+    /// it.
     fn said(&self) -> Said {
         let CaseVerdict { verdict, regressions, score, .. } = self.verdict;
         let score_bytes =
@@ -66,10 +67,10 @@ impl IndexedCase {
     }
 }
 
-/// What is kept of a case to know it again.
+/// Stored with a case to detect changes.
 type Said = [u8; 16];
 
-/// The number of a verdict in the index. A pass with regressions has its own.
+/// The number of a verdict in the index. A pass with regressions has a separate number.
 pub(super) fn verdict_number(verdict: Verdict, is_regressed: bool) -> i64 {
     match verdict {
         Verdict::Passed if is_regressed => 1,
@@ -97,12 +98,12 @@ pub(super) fn status_number(status: Status) -> i64 {
 pub(super) const STATUSES: i64 = 4;
 
 impl CaseIndex {
-    /// Puts these cases of a run into the index, in one transaction, and notes that the cases before `next_case` need
-    /// not be indexed again. Those that are in it as they are cost a comparison; answers whether any was not. What the
-    /// index holds of another run with this number goes.
+    /// Adds these cases of a run to the index, in one transaction, and stores that the cases before `next_case` need
+    /// not be indexed again. For cases that are indexed and unchanged, it only compares a digest; returns whether any
+    /// case was new or changed. Entries of another run with this number are deleted.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn add(
         &mut self,
         run: &RunRecord,
@@ -138,19 +139,19 @@ impl CaseIndex {
         self.explained(add(&self.conn))
     }
 
-    /// Notes that all of a run is indexed, as it ended.
+    /// Stores that all of a run is indexed, in the state in which it ended.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn complete(&mut self, run: &RunRecord) -> Result<(), StoreError> {
         let sql = "UPDATE runs SET ended = ?2 WHERE run = ?1";
         self.explained(self.conn.execute(sql, params![run.key, ending(run)])).map(drop)
     }
 
-    /// Keeps what the scores of a run say together, as JSON.
+    /// Stores the figures over all scores of a run, as JSON.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn keep_figures(&mut self, run: &RunRecord, json: &str) -> Result<(), StoreError> {
         let kept = self.conn.execute(
             "INSERT INTO runs (run, id, created_at_ms, next_case, figures_json)
@@ -161,10 +162,10 @@ impl CaseIndex {
         self.explained(kept).map(drop)
     }
 
-    /// Notes what the file of the database is, all of whose runs are indexed: `None` if that is not known.
+    /// Stores the state of the database's file of which all runs are indexed; `None` if it is not known.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn note_file(&mut self, state: Option<&str>) -> Result<(), StoreError> {
         let note = |conn: &Connection| {
             let change = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
@@ -177,10 +178,10 @@ impl CaseIndex {
         self.explained(note(&self.conn))
     }
 
-    /// Forgets what the index holds of the run with this number.
+    /// Deletes the entries of the run with this number.
     ///
     /// # Errors
-    /// Troubles of writing.
+    /// Write errors.
     pub fn forget(&mut self, run: RunKey) -> Result<(), StoreError> {
         let go = |conn: &Connection| {
             let change = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
@@ -191,7 +192,7 @@ impl CaseIndex {
     }
 }
 
-/// From which case on those of a run are to be indexed; `None` if the index does not know the run.
+/// The first case of a run that must be indexed; `None` if the index does not know the run.
 fn known(conn: &Connection, run: &RunRecord) -> rusqlite::Result<Option<CaseKey>> {
     let mut known = conn.prepare_cached(
         "SELECT next_case FROM runs WHERE run = ?1 AND id = ?2 AND created_at_ms = ?3",
@@ -200,7 +201,7 @@ fn known(conn: &Connection, run: &RunRecord) -> rusqlite::Result<Option<CaseKey>
     known.query_row(of, |row| row.get(0)).optional()
 }
 
-/// Of each case, whether it is not indexed, or not as it is.
+/// For each case, whether it is not indexed, or has changed.
 fn are_new(conn: &Connection, cases: &[IndexedCase], said: &[Said]) -> rusqlite::Result<Vec<bool>> {
     let keys = || cases.iter().map(|case| case.key);
     let (Some(first), Some(last)) = (keys().min(), keys().max()) else { return Ok(Vec::new()) };
@@ -211,7 +212,7 @@ fn are_new(conn: &Connection, cases: &[IndexedCase], said: &[Said]) -> rusqlite:
     Ok(cases.iter().zip(said).map(|(case, said)| there.get(&case.key) != Some(said)).collect())
 }
 
-/// The numbers that cases of a run have among the scorers, with those of these cases.
+/// The numbers of a run's scorers in the index, including those of these cases.
 fn scorers(conn: &Connection, run: RunKey, cases: &[IndexedCase]) -> rusqlite::Result<Vec<i64>> {
     let of_cases = cases.iter().flat_map(|case| case.rows.iter().map(|(scorer, ..)| scorer.0));
     let of_cases: BTreeSet<i64> = of_cases.chain([itself(run)]).collect();
@@ -269,7 +270,7 @@ fn insert(
     Ok(())
 }
 
-/// Removes what an earlier state of the case left, under whichever verdict and status that was.
+/// Deletes the entries of an earlier state of the case, for every verdict and status.
 fn remove(conn: &Connection, case: CaseKey, scorers: &[i64]) -> rusqlite::Result<()> {
     let mut words = conn.prepare_cached("DELETE FROM words WHERE rowid = ?1")?;
     if words.execute([case])? == 0 {

@@ -1,5 +1,4 @@
-//! Cases are found in an index: by scorer, status, score, verdict and words, a page at a time. The index is filled in
-//! `filling`.
+//! Finds cases in an index: by scorer, status, score, verdict and words, a page at a time. `filling` writes the index.
 
 use std::cmp::Ordering;
 
@@ -17,22 +16,22 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Cases with the words of a search that are looked up one by one. Of more, a page in the order of scores is found
-/// faster by going through the scores until it is full.
+/// Up to how many cases with the words of a search are looked up one by one. If there are more, a page in the order of
+/// scores is found faster by going through the scores until it is full.
 const FEW: u64 = 10_000;
 
-/// Where a page ended.
+/// The position at which a page ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseCursor {
     /// The last case of the page.
     pub case: CaseKey,
-    /// Its score in the order of scores.
+    /// Its score, in an order by scores.
     pub score: Option<f64>,
 }
 
 impl CaseCursor {
-    /// Behind this case, which has this score.
+    /// The position after this case, which has this score.
     pub fn new(case: CaseKey, score: Option<f64>) -> CaseCursor {
         CaseCursor { case, score }
     }
@@ -48,28 +47,28 @@ pub struct FoundCase {
     pub verdict: Verdict,
     /// Whether it passed with regressions.
     pub is_regressed: bool,
-    /// The score of the scorer that is asked for, or else its own.
+    /// The score of the requested scorer, or else its own.
     pub score: Option<f64>,
 }
 
 impl FoundCase {
-    /// Where a page ended whose last case this is.
+    /// The position after a page that ends with this case.
     pub fn cursor(&self) -> CaseCursor {
         CaseCursor { case: self.key, score: self.score }
     }
 }
 
-/// The cases that a query names, to be counted and handed over in pages.
+/// The cases that a query selects, to count them or read them in pages.
 #[derive(Debug)]
 pub struct Finding<'i> {
     index: &'i CaseIndex,
     query: CaseQuery,
-    /// Those that have the words, if they are many and scores matter: then entries are gone through.
+    /// The cases with the words, if they are many and scores matter: then entries are read in order.
     matches: Option<Matches>,
 }
 
 impl CaseIndex {
-    /// The cases that a query names.
+    /// The cases that a query selects.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -81,7 +80,7 @@ impl CaseIndex {
         Ok(Finding { index: self, query: query.clone(), matches: many })
     }
 
-    /// The cases with the words of a query, if they are not few.
+    /// The cases with the words of a query, if they are many.
     fn matches(&self, query: &CaseQuery) -> rusqlite::Result<Option<Matches>> {
         let (first, last) = CaseKey::bounds(query.run);
         let mut matches = Matches::default();
@@ -95,7 +94,7 @@ impl CaseIndex {
         Ok((matches.count() > FEW).then_some(matches))
     }
 
-    /// The cases that a query names, at most `limit`, beginning after `after`, where the page before ended.
+    /// The cases that a query selects, at most `limit`, beginning after `after`, where the page before ended.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -141,7 +140,7 @@ impl Finding<'_> {
         self.index.explained(found)
     }
 
-    /// The same cases in the opposite order: what comes before a page is found behind its first case.
+    /// The same cases in the opposite order: the page before another one begins after its first case.
     #[must_use]
     pub fn reversed(mut self) -> Self {
         self.query.order = self.query.order.reversed();
@@ -164,7 +163,7 @@ impl Finding<'_> {
         let query = &self.query;
         let (sql, values) = match query.has_scores() {
             true => matching(query),
-            // The marks alone say it.
+            // The marks alone are enough.
             false => {
                 let (first, last) = CaseKey::bounds(query.run);
                 let sql = "FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?".to_owned();
@@ -204,7 +203,7 @@ impl Finding<'_> {
         counted.query_row(params_from_iter(values), |row| row.get(0)).map(i64::unsigned_abs)
     }
 
-    /// Hands over rows until `take` answers false.
+    /// Calls `take` with rows until it returns false.
     fn each(
         &self,
         sql: &str,
@@ -221,7 +220,7 @@ impl Finding<'_> {
         Ok(())
     }
 
-    /// A page, merged from the beginnings of all combinations; of what has the words, if these were looked for.
+    /// A page, merged from the beginnings of all combinations; only cases with the words, if these were searched.
     fn merged(&self, after: Option<CaseCursor>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
         let mut all: Vec<FoundCase> = Vec::new();
         let order = match self.query.order {
@@ -252,7 +251,7 @@ impl Finding<'_> {
         Ok(all)
     }
 
-    /// A page of the cases that have the words and the marks. In the order of scores, all of them are looked up.
+    /// A page of the cases that have the words and the marks. In an order by scores, all of them are looked up.
     fn with_words(
         &self,
         after: Option<CaseCursor>,
@@ -327,8 +326,8 @@ fn compared(order: CaseOrder, one: &FoundCase, other: &FoundCase) -> Ordering {
     }
 }
 
-/// `FROM words CROSS JOIN entries … WHERE …` of the words and marks of a query, each case once, with the verdict and
-/// the score of the scorer that is asked for, or else its own.
+/// `FROM words CROSS JOIN entries … WHERE …` for the words and marks of a query, each case once, with the verdict and
+/// the score of the requested scorer, or else its own.
 fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
     let scorer = query.scorer.map_or(itself(query.run), |scorer| scorer.0);
     let mut sql = String::from(
@@ -353,7 +352,7 @@ fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// `FROM entries WHERE …` of one combination, within the scores of a query and behind a cursor.
+/// `FROM entries WHERE …` for one combination, within the scores of a query and after a cursor.
 fn range(
     query: &CaseQuery,
     scorer: i64,

@@ -1,15 +1,15 @@
-//! Which cases have the words of a search, at a bit a case. Reads no index.
+//! Which cases have the words of a search, with one bit per case. It reads no index.
 
-/// Cases of a run, by their keys.
+/// A set of cases of a run, by their keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Matches {
-    /// Stretches of 64 keys with a case, in ascending order, and a bit for each key.
+    /// Ranges of 64 keys with a case, in ascending order, and a bit for each key.
     stretches: Vec<(i64, u64)>,
     count: u64,
 }
 
 impl Matches {
-    /// Takes the next case; keys come in ascending order.
+    /// Adds the next case; keys come in ascending order.
     pub(super) fn add(&mut self, key: i64) {
         let (stretch, bit) = (key >> 6, 1 << (key & 63));
         self.count += 1;
@@ -19,12 +19,12 @@ impl Matches {
         }
     }
 
-    /// How many there are.
+    /// How many cases it has.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether this case is one of them.
+    /// Whether it has this case.
     pub(super) fn contains(&self, key: i64) -> bool {
         let stretch = key >> 6;
         let index = self.stretches.binary_search_by_key(&stretch, |(stretch, _)| *stretch);

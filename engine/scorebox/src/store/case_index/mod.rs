@@ -1,21 +1,21 @@
 //! An index of the cases of a database, in its own file: by verdict, scorer, status, score, and by the words of outputs
-//! and reasons. Whatever is in it can be computed again; the database itself is not touched. Decides no verdict.
+//! and reasons. Everything in it can be computed again; the database itself is not changed. It decides no verdict.
 //!
-//! - `filling`: cases go into it, in batches.
-//! - `query`: which cases are meant.
-//! - `finding`: cases are found, page by page.
+//! - `filling`: adds cases to the index, in batches.
+//! - `query`: which cases to find.
+//! - `finding`: finds cases, page by page.
 //! - `matches`: which cases have the words of a search.
-//! - `unspaced`: text as it is in the index, with scripts that set no spaces between words.
-//! - here: opening the file, how far each run is in it, and of what it was read.
+//! - `unspaced`: the form of text in the index, for scripts without spaces between words.
+//! - here: opening the file, how much of each run is indexed, and from which database.
 //!
-//! A case goes in with a digest of all that the index has of it. To read a run again is then to find out whether the
-//! index is right, and costs little if it is: a case with the same digest is passed over.
+//! A case is added with a digest of everything that the index has of it. So reading a run again checks whether the
+//! index is right, and costs little if it is: a case with the same digest is skipped.
 //!
-//! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a
-//! verdict and a status, cases are in their order and in that of their scores, and a page is merged from the beginnings
-//! of those that are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of
-//! their own. If many cases have the words and scores matter, a page is full before long: then the scores are gone
-//! through, and the words say which count.
+//! The time for a page depends on its number of lines, not on the number of cases: for every combination of a scorer, a
+//! verdict and a status, cases are sorted by their order and by their scores, and a page is merged from the beginnings
+//! of the combinations that are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as
+//! additional words. If many cases have the words and scores matter, a page is soon full: then the index goes through
+//! the scores, and checks each case for the words.
 
 mod filling;
 mod finding;
@@ -40,10 +40,10 @@ pub use filling::IndexedCase;
 pub use finding::{CaseCursor, Finding, FoundCase};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
-/// The version of the tables below and of the figures that are kept; a file of another one is made again.
+/// The version of the tables below and of the stored figures; a file with another version is created again.
 const VERSION: i64 = 7;
 
-/// How long a statement waits for another process that fills the same index.
+/// How long a statement waits for another process that is writing to the same index.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const TABLES: &str = "
@@ -93,20 +93,20 @@ pub struct CaseIndex {
     path: PathBuf,
 }
 
-/// How far a run is indexed.
+/// How much of a run is indexed.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Indexed {
-    /// The case from which on cases are to be indexed, again or at all; `None` if none is indexed yet.
+    /// The first case that must be indexed, again or for the first time; `None` if none is indexed yet.
     pub next_case: Option<CaseKey>,
     /// Whether the run was indexed to its end, and has not changed since.
     pub is_complete: bool,
-    /// What was kept with [`CaseIndex::keep_figures`].
+    /// The text from [`CaseIndex::keep_figures`].
     pub figures: Option<String>,
 }
 
 impl CaseIndex {
-    /// Opens the index at `path`. One that is missing, damaged or of another version is made again.
+    /// Opens the index at `path`. An index that is missing, damaged or of another version is created again.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -120,7 +120,7 @@ impl CaseIndex {
             }
             Ok(None) | Err(_) => {}
         }
-        // What cannot be removed cannot be opened either, which is reported.
+        // A file that cannot be removed cannot be opened either, which is reported.
         for ending in ["", "-wal", "-shm"] {
             let mut file = path.clone().into_os_string();
             file.push(ending);
@@ -138,7 +138,7 @@ impl CaseIndex {
             let conn = Connection::open(path)?;
             conn.busy_timeout(PATIENCE)?;
             conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-            // It can be computed again: the operating system may write when it likes.
+            // It can be computed again, so the operating system may write it at any time.
             conn.pragma_update(None, "synchronous", "OFF")?;
             conn.pragma_update(None, "trusted_schema", false)?;
             conn.set_prepared_statement_cache_capacity(64);
@@ -148,7 +148,7 @@ impl CaseIndex {
                     &conn,
                     rusqlite::TransactionBehavior::Immediate,
                 )?;
-                // Another process may have made them meanwhile.
+                // Another process may have created the tables meanwhile.
                 let version: i64 =
                     change.pragma_query_value(None, "user_version", |row| row.get(0))?;
                 if version == 0 {
@@ -181,7 +181,7 @@ impl CaseIndex {
         self.explained(read())
     }
 
-    /// How far a run is indexed; nothing is known of another run that had its number.
+    /// How much of a run is indexed. Entries of another run that had its number do not count.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -217,7 +217,7 @@ impl CaseIndex {
         self.explained(count).map(i64::unsigned_abs)
     }
 
-    /// What was noted with [`CaseIndex::note_file`].
+    /// The text from [`CaseIndex::note_file`].
     ///
     /// # Errors
     /// The database cannot be read.
@@ -231,7 +231,7 @@ impl CaseIndex {
     }
 }
 
-/// What says that a run ended as it did; `None` while it runs.
+/// Identifies how a run ended; `None` while it runs.
 fn ending(run: &RunRecord) -> Option<String> {
     (run.state != RunState::Running).then(|| {
         let root = run.root.as_ref().map(Digest::to_string).unwrap_or_default();
@@ -240,7 +240,7 @@ fn ending(run: &RunRecord) -> Option<String> {
     })
 }
 
-/// The number that a case itself has among the scorers.
+/// The number that the case itself has among the scorers.
 fn itself(run: RunKey) -> i64 {
     -run.0
 }

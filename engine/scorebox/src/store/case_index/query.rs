@@ -1,5 +1,5 @@
-//! Which cases are meant, and in which order they come: what is set, the words of a search, and what the index is asked
-//! for. Finds nothing.
+//! Which cases to find, and in which order: the filters, the words of a search, and the query to the index. It finds
+//! nothing.
 
 use super::{
     filling::{STATUSES, VERDICTS, status_number, verdict_number},
@@ -12,22 +12,22 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Words of a search that are looked for.
+/// How many words of a search are used.
 const MAX_WORDS: usize = 16;
-/// Letters from which on a word is also found where it begins another. So many are in the index of beginnings; shorter
-/// beginnings are those of almost all words.
+/// A word with at least this many letters is also found as the beginning of another one. The index of beginnings has
+/// this length; almost every word has shorter beginnings in common with others.
 const LEAST_BEGINNING: usize = 3;
-/// Bytes of a search.
+/// The maximum length of a search in bytes.
 const MAX_SEARCH_BYTES: usize = 1000;
 
-/// Which cases of a run are meant: those for which everything that is set here holds.
+/// Which cases of a run are selected: those that meet all conditions that are set here.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseQuery {
     /// The run.
     pub run: RunKey,
-    /// Whose rows are meant by the status and the scores below; without one, the status may be that of any scorer, and
-    /// the scores are the cases' own.
+    /// The scorer whose rows the status and the scores below refer to; without one, the status may be that of any
+    /// scorer, and the scores are the cases' own.
     pub scorer: Option<ScorerKey>,
     /// Cases with a row of this status.
     pub status: Option<Status>,
@@ -39,13 +39,13 @@ pub struct CaseQuery {
     pub least: Option<f64>,
     /// Scores up to this one.
     pub most: Option<f64>,
-    /// Cases in whose id, output or reasons all of these words are.
+    /// Cases that have all of these words in their id, output or reasons.
     pub words: Vec<String>,
-    /// In which order they come.
+    /// Their order.
     pub order: CaseOrder,
 }
 
-/// In which order cases come.
+/// The order of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CaseOrder {
@@ -54,9 +54,9 @@ pub enum CaseOrder {
     AsRead,
     /// As they were read, the last first.
     LastFirst,
-    /// The lowest score first; cases without one are left out.
+    /// The lowest score first; cases without a score are omitted.
     LowestFirst,
-    /// The highest score first; cases without one are left out.
+    /// The highest score first; cases without a score are omitted.
     HighestFirst,
 }
 
@@ -72,20 +72,20 @@ impl CaseOrder {
         }
     }
 
-    /// Whether cases come by their scores, and those without one are left out.
+    /// Whether cases are ordered by their scores, and those without a score are omitted.
     pub fn is_by_score(self) -> bool {
         matches!(self, CaseOrder::LowestFirst | CaseOrder::HighestFirst)
     }
 }
 
-/// Why a search is not one.
+/// Why a search is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WordsError {
     /// Too long.
     #[error("a search has at most {MAX_SEARCH_BYTES} bytes and {MAX_WORDS} words")]
     TooLong,
-    /// Nothing that could be found.
+    /// It has no word that could be found.
     #[error("there is no letter or digit in the search")]
     NoWord,
 }
@@ -106,8 +106,8 @@ impl CaseQuery {
         }
     }
 
-    /// The same with the words of a search: a word of three letters or more, or with a Korean
-    /// syllable, matches what begins with it, a text in quotation marks as it is.
+    /// The same with the words of a search: a word of three letters or more, or with a Korean syllable, matches words
+    /// that begin with it; a text in quotation marks matches exactly.
     ///
     /// # Errors
     /// The search is too long, or has no word.
@@ -138,7 +138,7 @@ impl CaseQuery {
     pub(super) fn statuses(&self) -> Vec<i64> {
         match self.status {
             Some(status) => vec![status_number(status)],
-            // A score is of a scored row.
+            // Only scored rows have a score.
             None if self.has_scores() => vec![status_number(Status::Scored)],
             None => (0..STATUSES).collect(),
         }
@@ -158,16 +158,15 @@ impl CaseQuery {
     pub(super) fn combinations(&self) -> Vec<(i64, i64, i64)> {
         let (scorer, statuses) = match self.scorer {
             Some(scorer) => (scorer.0, self.statuses()),
-            // A case itself is under one status.
+            // The case itself has one status.
             None => (itself(self.run), vec![status_number(Status::Scored)]),
         };
         let of_verdict = |verdict| statuses.iter().map(move |status| (scorer, verdict, *status));
         self.verdicts().into_iter().flat_map(of_verdict).collect()
     }
 
-    /// What FTS5 looks for: every word among what is said, and the combination among the marks. With `entries` the
-    /// combination is looked up there, and the marks have only what is not there. The words are quoted, so none of them
-    /// is an operator.
+    /// The FTS5 query: every word in the text, and the combination among the marks. With `entries`, the combination is
+    /// looked up there, and the marks have only the rest. The words are quoted, so that none of them is an operator.
     pub(super) fn expression(&self, with_entries: bool) -> String {
         let quoted = |word: &String| match word.strip_suffix('*') {
             Some(begins) => format!("\"{}\" *", as_indexed(begins)),
@@ -199,14 +198,14 @@ impl CaseQuery {
     }
 }
 
-/// Whether it is a Korean syllable, which is two letters or more in one character. Particles hang on Korean words, most
-/// of which have two syllables.
+/// Whether it is a Korean syllable, which has two or more letters in one character. Particles are attached to Korean
+/// words, most of which have two syllables.
 fn is_syllable(character: char) -> bool {
     matches!(character, '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another
-/// ends with `*`.
+/// The words of a search, without characters that have a meaning in FTS5; a word that may be the beginning of another
+/// one ends with `*`.
 fn words(search: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, part) in search.split('"').enumerate() {
@@ -221,7 +220,7 @@ fn words(search: &str) -> Vec<String> {
                         let word = word.trim_end_matches('*');
                         let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
                         let may_begin = letters >= LEAST_BEGINNING || word.contains(is_syllable);
-                        // Where each character is a word, it is the beginning of no other.
+                        // If each character is a word, it cannot be the beginning of another one.
                         let is_whole = !may_begin || word.ends_with(is_unspaced);
                         let mark = if is_whole { "" } else { "*" };
                         format!("{word}{mark}")

@@ -1,4 +1,4 @@
-//! An index against the cases that it was filled with: what is found, in which order, and what replaces what.
+//! Compares an index with the cases that were added: what is found, in which order, and what replaces what.
 
 use super::{super::sample, *};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 const A: ScorerKey = ScorerKey(1);
 const B: ScorerKey = ScorerKey(2);
 
-/// An index, and a run of a database beside it.
+/// An index, and a run of a database.
 fn index() -> (tempfile::TempDir, CaseIndex, RunRecord) {
     let (folder, store) = sample::database();
     let writer = sample::writer(store, "r", &["a", "b"]);
@@ -61,7 +61,7 @@ fn found(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
     }
 }
 
-/// The ordinals of the same cases from the end, in pages of `limit`, each of which is behind the one after it.
+/// The ordinals of the same cases from the end, in pages of `limit`, each of which comes before the one found earlier.
 fn found_backwards(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
     let mut all = Vec::new();
     let mut before = None;
@@ -73,7 +73,7 @@ fn found_backwards(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u6
     }
 }
 
-/// The same however large the pages are, forwards and backwards, with their count.
+/// Checks that the result and the count are the same for all page sizes, forwards and backwards.
 #[track_caller]
 fn finds(index: &CaseIndex, query: &CaseQuery, expected: &[u64]) {
     for limit in [1, 3, 100] {
@@ -223,7 +223,7 @@ fn vowels_and_tones_that_are_marks_count_and_accents_do_not() {
     }
 }
 
-/// More cases than are looked up one by one have the word: their scores are gone through, with the same result.
+/// More cases than are looked up one by one have the word: the index goes through their scores, with the same result.
 #[test]
 fn a_word_that_very_many_cases_have_is_found_with_everything_else() {
     const ALL: u64 = 12_000;

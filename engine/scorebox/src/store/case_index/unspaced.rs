@@ -1,9 +1,9 @@
-//! Text as it is in the index, in what is indexed as in what is looked for: each character of a script that sets no
-//! spaces between words stands for itself, and accents that are characters of their own are left out. Knows no word.
+//! The form of text in the index, for indexed text and for searches: each character of a script without spaces between
+//! words is a separate word, and combining accents are omitted. It knows no dictionary.
 
 use std::borrow::Cow;
 
-/// Whether it is of a script in which a word can begin at any character: Chinese, Japanese, Thai, Lao, Khmer and
+/// Whether it belongs to a script in which a word can begin at any character: Chinese, Japanese, Thai, Lao, Khmer and
 /// Burmese.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(
@@ -27,8 +27,8 @@ pub(super) fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// Whether it only says how the letter before it looks: a combining accent, or a variation selector. Vowels and tones
-/// that are written as marks, as in Thai and Hindi, are letters like others.
+/// Whether it only changes the look of the letter before it: a combining accent, or a variation selector. Vowels and
+/// tones that are combining characters, as in Thai and Hindi, are letters like others.
 fn is_decoration(character: char) -> bool {
     matches!(
         character,
@@ -43,7 +43,7 @@ fn is_decoration(character: char) -> bool {
     )
 }
 
-/// The text without decorations, and with spaces around each character of a script that sets none.
+/// The text without decorations, and with spaces around each character of a script without spaces.
 pub(super) fn as_indexed(text: &str) -> Cow<'_, str> {
     if !text.contains(|it| is_unspaced(it) || is_decoration(it)) {
         return Cow::Borrowed(text);

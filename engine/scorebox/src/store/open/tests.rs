@@ -1,4 +1,4 @@
-//! Which files are opened, for what, and what each refusal says.
+//! Which files can be opened, for which purpose, and the message of each refusal.
 
 use rusqlite::types::Value;
 

@@ -1,4 +1,4 @@
-//! Which rows a filter finds, said a second time in plain Rust and compared on random rows.
+//! Which rows a filter finds, implemented a second time in plain Rust and compared on random rows.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
@@ -8,7 +8,7 @@ use crate::{
     store::{NewScore, Outcome, RunWriter, ScoreFilter, ScorerSpec},
 };
 
-/// What may have come of a score.
+/// The possible outcomes of a score.
 #[derive(Clone, Copy, Debug)]
 enum Row {
     Scored(f64),
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-/// A number that is often one of few, so that scores meet thresholds.
+/// A number that often is one of a few, so that scores equal thresholds.
 fn number(scale: Scale) -> BoxedStrategy<f64> {
     match scale {
         Scale::Unit => prop_oneof![select(vec![0.0, 0.25, 0.5, 1.0]), 0.0..=1.0].boxed(),
@@ -61,7 +61,7 @@ fn some_scorer() -> impl Strategy<Value = (ScorerSpec, Vec<Row>)> {
 }
 
 /// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold, a gate from 0
-/// to 1 fails all but the best score, and no other scorer fails any. How severe that is does not matter.
+/// to 1 fails all but the best score, and other scorers fail none. The severity does not matter otherwise.
 fn fails(scorer: &ScorerSpec, row: Row) -> bool {
     let score = match row {
         Row::Error => return true,

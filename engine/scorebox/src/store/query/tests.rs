@@ -1,4 +1,4 @@
-//! Which rows a filter finds, in which order, and what fails. Opens only databases that it wrote.
+//! Which rows a filter finds, in which order, and which rows count as failed. It opens only databases that it wrote.
 
 use super::{super::sample::*, *};
 use crate::{
@@ -164,7 +164,7 @@ fn a_gate_from_0_to_1_that_states_no_threshold_fails_all_but_the_best_score() {
     }
 }
 
-/// Rows are found exactly if their policy does not say that they hold.
+/// Rows are found exactly if their policy is not satisfied.
 #[test]
 fn a_row_whose_assertions_decide_against_its_case_fails() {
     let (gate, soft) = (Some(Severity::Gate), Some(Severity::Soft));
@@ -198,7 +198,7 @@ fn a_row_whose_assertions_decide_against_its_case_fails() {
     assert_eq!((found.len(), writer.store().score_count(&failed).unwrap()), (4, 4));
 }
 
-/// What a row's JSON has for a column: `meta` for `meta_json`, `/error/kind` for `error_kind`.
+/// The value in a row's JSON for a column: `meta` for `meta_json`, `/error/kind` for `error_kind`.
 fn shown<'a>(json: &'a serde_json::Value, column: &str) -> Option<&'a serde_json::Value> {
     if let Some(of_the_error) = column.strip_prefix("error_") {
         return json.get("error")?.get(of_the_error);

@@ -1,4 +1,4 @@
-//! Runs that go, runs that stay, and the space that comes back.
+//! Runs that are removed, runs that stay, and the space that is returned.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::super::{NewScore, RunWriter, ScoreFilter, sample::*};
 use super::*;
 use crate::digest::Digest;
 
-/// A finished run of the scorer `a`, of so many cases.
+/// A finished run of the scorer `a`, with this number of cases.
 fn filled(path: &Path, id: &str, cases: u64) {
     let mut writer = writer(Store::open(path).unwrap(), id, &["a"]);
     let scorer = writer.run().scorers[0];
@@ -140,7 +140,7 @@ fn the_space_of_a_run_comes_back() {
 #[test]
 fn a_damaged_database_does_not_hold_up_a_removal() {
     let (_folder, mut store) = database();
-    // A row of a case that is not there, of a scorer of this run.
+    // A row of a case that does not exist, by a scorer of this run.
     let run = writer(Store::open(store.path()).unwrap(), "r", &["a"]).run().clone();
     store.check_references(false).unwrap();
     let stray =

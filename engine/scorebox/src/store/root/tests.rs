@@ -1,4 +1,4 @@
-//! What a root covers, and that it is the same however a run came to be.
+//! What a root covers, and that it does not depend on how a run was computed.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn ended(path: &Path, id: &str) -> Digest {
     writer.finish(RunState::Finished, None, 1_700_000_000_009).unwrap()
 }
 
-/// The root as the database has it, digests of contents as they are stored.
+/// The root from the database, with the stored digests of contents.
 fn root(store: &Store, id: &str) -> Digest {
     let run = store.run(id).unwrap().key;
     let tree = store.cases_root(run, VERSION, |_, stored| Ok(stored)).unwrap();
@@ -112,14 +112,14 @@ fn minus_zero_is_the_zero_that_is_stored() {
 
 /// Columns that a root leaves out on purpose.
 const LEFT_OUT: &[(&str, &str)] = &[
-    // Internal numbers, which another database could choose otherwise.
+    // Internal numbers, which could differ in another database.
     ("runs", "run"),
     ("scorers", "scorer"),
     ("scorers", "run"),
     ("sessions", "session"),
     ("sessions", "run"),
     ("cases", "case_key"),
-    // The key says it too; a row that says otherwise is damage.
+    // The key contains it too; a row that disagrees is damage.
     ("cases", "run"),
     ("score_rows", "case_key"),
     ("score_rows", "scorer"),
@@ -128,9 +128,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     // The root itself.
     ("runs", "root"),
     ("runs", "root_version"),
-    // It follows from the cases and rows, and only their bytes are counted again.
+    // It follows from the cases and rows; verifying counts only their bytes again.
     ("runs", "size_bytes"),
-    // Their key says it, and the digest of the answer, which is computed again where a recording is read.
+    // Calls count with the row of their key, and recordings through the digest of the answer, which is computed again
+    // when a recording is read.
     ("score_calls", "case_key"),
     ("score_calls", "scorer"),
     // Their order counts.
@@ -152,7 +153,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("calls", "latency_ms"),
     ("calls", "attempts"),
     ("calls", "answered_at_ms"),
-    // Their digest counts, which is computed again to compare a root.
+    // Their digest counts, and is computed again when a root is compared.
     ("cases", "input"),
     ("cases", "output"),
     ("cases", "ground_truth"),
@@ -161,7 +162,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("cases", "trace"),
     ("cases", "metadata"),
     ("cases", "baseline"),
-    // Their digest counts, and components are looked at by it.
+    // Their digest counts, and is used to find the component.
     ("components", "component"),
     ("components", "digest"),
     ("components", "bytes"),
@@ -183,7 +184,7 @@ fn a_change_of_any_column_changes_the_root() {
             if LEFT_OUT.contains(&(&table, &column)) {
                 continue;
             }
-            // The tables' rules do not stop someone who writes the file.
+            // The tables' rules do not stop someone who edits the file.
             conn.execute_batch(
                 "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0; BEGIN",
             )
@@ -221,7 +222,7 @@ fn a_change_of_any_column_changes_the_root() {
     assert!(compared > 69, "{compared}");
 }
 
-/// Puts the run back as `ended` made it.
+/// Restores the run that `ended` made.
 fn restore(conn: &Connection, path: &Path) -> Digest {
     conn.execute_batch(
         "DELETE FROM summaries; DELETE FROM score_calls; DELETE FROM score_rows; DELETE FROM cases; DELETE FROM sessions;
@@ -245,7 +246,7 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
          UPDATE scorers SET scorer_id = 'a' WHERE scorer_id = 'b';
          UPDATE scorers SET scorer_id = 'b' WHERE scorer_id = 'c'",
         "UPDATE score_rows SET session = NULL",
-        // Rows of no case, of a scorer of this run and of none.
+        // Rows without a case, by a scorer of this run and by none.
         "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
          VALUES ((1 << 40) + 999, 1, 'scored', 0.0, 0.0, 0)",
         "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
@@ -263,7 +264,7 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
     }
 }
 
-/// The root is the one of what is stored, in whatever order it was written.
+/// The root covers what is stored, in whatever order it was written.
 #[test]
 fn two_sessions_of_one_run_end_with_the_root_of_all_rows_and_finished_is_not_taken_back() {
     let (folder, store) = database();

@@ -1,4 +1,4 @@
-//! Runs are created whole or not at all, and found again. Writes no cases.
+//! Runs are created completely or not at all, and are found again. It writes no cases.
 
 use crate::{
     advice::{Advice, Advised as _, Thing},
@@ -7,7 +7,7 @@ use crate::{
 
 use super::{super::sample, *};
 
-/// The runs that there are to choose from.
+/// The existing runs to choose from.
 fn runs(ids: &[&str]) -> Advice {
     Advice::Choose { what: Thing::Run, names: ids.iter().map(ToString::to_string).collect() }
 }

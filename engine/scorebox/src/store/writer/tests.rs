@@ -1,4 +1,4 @@
-//! What a writer stores, keeps and refuses. Kills no process; see `durability_tests`.
+//! What a writer stores, keeps and refuses. It kills no process; see `durability_tests`.
 
 use std::sync::{
     Arc,
@@ -225,7 +225,7 @@ fn a_session_whose_first_row_comes_after_the_run_was_finished_leaves_no_trace() 
     assert!(matches!(second.add_case(&case(1, "y")), Err(StoreError::Finished { .. })));
     assert!(!second.has_written());
     assert_eq!(first.store().run("r").unwrap(), ended);
-    // The file is not held.
+    // The file is not locked.
     assert!(first.hold().is_err());
     first.store().conn.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
 }
@@ -274,8 +274,8 @@ fn rows_that_went_with_a_batch_of_which_sqlite_says_nothing_are_missed() {
     assert!(error.to_string().ends_with(expected), "{error}");
 }
 
-/// A writer with a committed first batch that another connection may have followed, in whose second batch there is one
-/// more case.
+/// A writer with a committed first batch, after which another connection may have written, and one more case in its
+/// second batch.
 fn in_its_second_batch(another_writes: bool) -> (tempfile::TempDir, RunWriter, CaseKey) {
     let (folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);

@@ -1,4 +1,4 @@
-//! Suites whose files are not on the disk, or are read from another folder.
+//! Suites whose files are not on the disk, or that are read from another folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{input_file::InputFileError, registry::Reference};
 
-/// Texts by their paths, and which of them were asked for.
+/// Texts by their paths, and which of them were requested.
 pub(super) struct Elsewhere<'t>(
     pub(super) &'t [(&'t str, &'t str)],
     pub(super) std::sync::Mutex<Vec<PathBuf>>,
@@ -44,7 +44,7 @@ fn texts_from_elsewhere_stand_for_files_and_the_disk_is_not_asked() {
         error.to_string().ends_with(&format!("cannot read `{there}`: no such file")),
         "{error}"
     );
-    // One that includes itself is found out by its path, or by the number of files.
+    // A file that includes itself is detected by its path, or by the number of files.
     for (include, words) in
         [("suite.toml", "includes itself"), ("x/../suite.toml", "100 files at most")]
     {
@@ -92,7 +92,7 @@ fn a_suite_is_the_same_from_wherever_it_is_read() {
         assert_eq!(own.uses, Reference::File(format!("{folder}./own.js").into()), "is read there");
     }
 
-    // What a program puts in the place of a file is what the plan says.
+    // The plan contains the component that a program uses instead of a file.
     let mut other = beside;
     let digest = other.digest();
     other.scorer_mut("own").unwrap().uses = Reference::Name("rouge".into());

@@ -1,4 +1,4 @@
-//! Suites of one file and of several: what they resolve to, and where their mistakes are.
+//! Suites of one file and of several: what they resolve to, and the locations of their mistakes.
 
 use std::{fs, path::Path};
 
@@ -246,7 +246,7 @@ fn a_jury_in_a_judge_is_laid_over_the_jury_of_an_included_file() {
     assert_eq!(samples("judge = { model = \"other\" }"), Some(5));
 }
 
-/// The judge `default`, as this model.
+/// The judge `default`, with this model.
 fn default_judge(model: &str) -> String {
     format!("[judges.default]\nprovider = \"recorded\"\nfile = \"a.jsonl\"\nmodel = \"{model}\"\n")
 }
@@ -269,7 +269,7 @@ fn what_two_included_files_describe_differently_is_refused() {
     other.toml:4:9: the judge `default` differs from what `one.toml:4:9` says; `s.toml` includes both, and does not say which holds
     other.toml:8:10: the scorer `length` differs in `config`, `limits`, `threshold` from what `one.toml:8:10` says; `s.toml` includes both, and does not say which holds
     ");
-    // What differs is no more than what the including file leaves open.
+    // They differ only in keys that the including file does not set.
     let some = format!("{main}[scorers.length]\nconfig = {{ max = 3 }}\nlimits = {{ fuel = 7 }}\n");
     let files = [("s.toml", some.as_str()), ("one.toml", &one), ("other.toml", &other)];
     let wrong = suite(&files).unwrap_err();
@@ -322,7 +322,7 @@ fn two_included_files_may_include_the_same_file() {
     let ids: Vec<&str> = read.scorers.iter().map(|scorer| scorer.id.as_str()).collect();
     assert_eq!(ids, ["target", "target.own", "target.own.own", "target.a", "target.b"]);
     assert_eq!(read.seed.as_deref(), Some("1"), "a file without a seed has that which it includes");
-    // Nor does it matter whether there is a disk.
+    // Whether the files are on a disk does not matter either.
     let by_other_ways =
         [files[0], files[1], files[2], ("one/../base.toml", &base), ("other/../base.toml", &base)];
     let elsewhere = Elsewhere(&by_other_ways, Default::default());
@@ -364,7 +364,7 @@ fn a_target_and_a_scorer_of_its_name_are_a_mistake_whichever_files_say_them() {
     assert_eq!(mistake("s.json", json, ""), format!("s.json:1:67: {}", said("s.json:1:28")));
 }
 
-/// A key as minisign writes it.
+/// A key in minisign's format.
 const SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
 
 #[test]

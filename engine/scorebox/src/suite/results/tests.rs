@@ -1,4 +1,4 @@
-//! What `meta` and a target make of the scorers of a suite, and what they may not say.
+//! What `meta` and a target make of the scorers of a suite, and what is not allowed.
 
 use crate::{
     contract::Severity,
@@ -10,7 +10,7 @@ fn suite(text: &str) -> Suite {
     Suite::parse(text).unwrap()
 }
 
-/// Each scorer with the one whose results it scores, and its weight if one is said.
+/// Each scorer with its subject, and its weight if it has one.
 fn laid(suite: &Suite) -> Vec<String> {
     let of = |scorer: &SuiteScorer| {
         let subject = scorer.subject.as_ref().map_or("cases", ScorerId::as_str);
@@ -135,7 +135,7 @@ fn defaults_give_no_weight_to_scorers_of_results_and_make_no_target_a_gate() {
     assert_eq!(laid(&made), ["a of cases, weight 3", "a.b of a, weight 0"]);
     let severity = |suite: &Suite| suite.scorers[0].policy.severity;
     assert_eq!(severity(&made), Some(Severity::Gate));
-    // A target of the suite, and a scorer of it that becomes one.
+    // A target of the suite, and a scorer of it that becomes a target.
     let id = &made.scorers[0].id;
     let scorers = "[scorers.a]\n[scorers.b]\n";
     let written = suite(&format!("{defaults}[target]\nuse = 'bleu'\n[scorers.b]\n"));
