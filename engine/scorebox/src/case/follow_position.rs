@@ -52,9 +52,8 @@ impl FileIdentity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FollowPosition {
-    /// 3. Version 2 has no `before_run`, and its `head` is meaningful only if there are lines before the position;
-    ///   version 1
-    /// has no `replacements` either.
+    /// The version of the format: 3. Version 2 has no `before_run`, and its `head` is meaningful only if there are lines
+    /// before the position; version 1 has no `replacements` either.
     pub version: u32,
     /// The path that was followed, absolute, as text.
     pub path: String,
