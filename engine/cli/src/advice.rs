@@ -146,6 +146,7 @@ fn give_more(resource: Resource) -> Option<&'static str> {
         Resource::Memory => {
             "free memory, raise the limit of this process (`ulimit -v`, a container's), or use fewer jobs (`--jobs`)"
         }
+        Resource::FileSize => "raise how large a file may become (`ulimit -f`)",
         Resource::Threads => {
             "raise how many threads and processes there may be (`ulimit -u`, a container's limit), or how much memory, which their stacks take (`ulimit -v`)"
         }

@@ -128,8 +128,11 @@ impl Sealing {
     }
 }
 
+/// The fields of all results of a batch.
+type Fields<'a> = Vec<(Kind, &'a ArrayRef)>;
+
 /// The fields of all results of a batch, and where those of each row begin and end among them.
-fn elements(results: &ArrayRef) -> Result<(Vec<(Kind, &ArrayRef)>, Vec<usize>), String> {
+fn elements(results: &ArrayRef) -> Result<(Fields<'_>, Vec<usize>), String> {
     let place = |offset: i64| usize::try_from(offset).unwrap_or_default();
     let (values, offsets): (&ArrayRef, Vec<usize>) = match results.data_type() {
         DataType::List(_) => {

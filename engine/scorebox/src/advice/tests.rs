@@ -56,7 +56,7 @@ fn there_is_one_of_each() {
         | Advice::GiveMore(_)
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 41,
+        | Advice::Report => 43,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

@@ -61,6 +61,7 @@ impl Resource {
             Errno::MFILE | Errno::NFILE => Some(Resource::Files),
             Errno::NOMEM => Some(Resource::Memory),
             Errno::AGAIN => Some(Resource::Threads),
+            Errno::FBIG => Some(Resource::FileSize),
             _ => None,
         }
     }
@@ -86,6 +87,8 @@ listed! {
         Memory,
         /// Threads and processes.
         Threads,
+        /// Bytes of one file, which the image of a memory is, too.
+        FileSize,
     }
 }
 

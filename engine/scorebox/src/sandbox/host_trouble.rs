@@ -1,5 +1,5 @@
-//! What the system had none left of when a call failed through no fault of the guest: open files, memory, threads.
-//! Its errors have codes, so no words are matched.
+//! What the system had none left of when a call failed through no fault of the guest: open files, memory, threads, room
+//! in a file. Its errors have codes, so no words are matched.
 
 use std::io;
 
@@ -30,6 +30,8 @@ mod tests {
         let files = wasmtime::Error::from(of_system(Errno::MFILE)).context("an image");
         assert_eq!(lacking(&files), Some(Resource::Files));
         assert_eq!(lacking(&wasmtime::Error::from(Errno::NOMEM)), Some(Resource::Memory));
+        let large = wasmtime::Error::from(of_system(Errno::FBIG));
+        assert_eq!(lacking(&large), Some(Resource::FileSize));
         assert_eq!(lacking(&wasmtime::Error::from(of_system(Errno::NOENT))), None);
         assert_eq!(lacking(&wasmtime::Trap::UnreachableCodeReached.into()), None);
         let words = wasmtime::format_err!("Too many open files (os error 24)");
