@@ -1,4 +1,4 @@
-//! The files that are meant by paths of shards, which may be folders. Opens none of them.
+//! Lists the files that paths of shards name; a path may be a folder. Opens none of them.
 
 use std::{
     io,
@@ -7,8 +7,8 @@ use std::{
 
 use crate::error::ShardError;
 
-/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard:
-/// files that are not complete, and marks of data engines.
+/// The named files, and the `.parquet` files of named folders in the order of their names. A file in a folder whose
+/// name begins with `.` or `_` is not a shard, but an incomplete file or a marker of a data engine.
 ///
 /// # Errors
 /// A folder cannot be read; [`ShardError::EmptyFolder`].

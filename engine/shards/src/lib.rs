@@ -1,30 +1,31 @@
-//! Tables scored a batch at a time, by one machine or many, and runs put together from what the machines wrote. Scores
-//! nothing itself, prints nothing, and knows no data engine: all of them hand over Arrow's batches.
+//! Scores tables a batch at a time, on one machine or many, and merges what the machines wrote into runs. This crate
+//! implements no scoring, prints nothing, and knows no data engine: all of them pass Arrow batches.
 //!
 //! ```text
 //! batch ──> columns ──cases──> scorebox::run ──rows──> results ──> batch of results ──> a shard file, or a data engine
 //! shards ──> duplicates ──> merging ──> one file, or a run in a database
 //! ```
 //!
-//! - `cell`: which columns have cells that are JSON; `columns`: which column is which part of a case, and rows as
-//!   cases.
-//! - `plan`: what a run is scored with, which every shard of it names.
-//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as
-//!   rows; `checking`: what a result in it must be.
-//! - `scorer`: a batch of cases to batches of results.
-//! - `input`: the Parquet file that a shard is made of.
-//! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
-//! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
+//! - `cell`: which columns have cells that can become JSON; `columns`: which column is which part of a case, and rows
+//!   as cases.
+//! - `plan`: what a run is scored with; every shard of the run names it.
+//! - `schema`: the columns of a batch of results; `results`: turns rows of scores into such a batch; `reading`: turns
+//!   such a batch into rows; `checking`: what a result in it must be.
+//! - `scorer`: turns a batch of cases into batches of results.
+//! - `input`: the Parquet file that a shard is made from.
+//! - `shard`: a shard as a file, which is written completely or not at all; `output`: that file, or a device or pipe.
+//! - `files`: the files of shards, which may be named by their folders; `expected`: whether their number is the
+//!   expected one.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
-//! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several
-//!   shards have.
+//! - `sorting`: sorts the names of cases in files, so that memory does not grow with them; `duplicates`: cases that are
+//!   in several shards.
 //! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
 //! - `error`: why something cannot be read, scored or merged.
 //!
-//! - **Invariant:** a shard has its name when it is complete, and not before.
-//! - **Invariant:** a row of results names the plan that it was computed with, and rows of two plans are never put
-//!   together.
-//! - **Invariant:** memory is bounded by a batch of cases and their results, and not by a file.
+//! - **Invariant:** a shard gets its name only when it is complete.
+//! - **Invariant:** a row of results names the plan that it was computed with, and rows of different plans are never
+//!   merged.
+//! - **Invariant:** memory is bounded by a batch of cases and their results, not by a file.
 
 #![warn(missing_debug_implementations)]
 

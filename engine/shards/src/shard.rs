@@ -1,5 +1,5 @@
-//! A shard as a file: results of one input, in its order, with the plan. It gets its name when it is complete; one that
-//! is there already and is the same is left as it is. Scores nothing.
+//! Writes a shard as a file: the results of one input, in its order, with the plan. It gets its name when it is
+//! complete; an existing shard that is the same is kept. Scores nothing.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -24,20 +24,20 @@ use crate::{
     shards::open_shard,
 };
 
-/// Bytes after which a group of rows ends: they are in memory until then.
+/// The number of bytes after which a row group ends: it is in memory until then.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// How the writing of a shard ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Written {
-    /// It is there now.
+    /// The shard was written.
     New,
-    /// Another process was faster, and wrote the same.
+    /// Another process was faster, and wrote the same shard.
     Meanwhile,
 }
 
-/// A shard in the making.
+/// A shard that is being written.
 #[derive(Debug)]
 pub struct ShardFile {
     path: PathBuf,
@@ -45,11 +45,10 @@ pub struct ShardFile {
 }
 
 impl ShardFile {
-    /// Whether the shard of this input is there already, scored with this plan.
+    /// Whether the shard of this input, scored with this plan, exists already.
     ///
     /// # Errors
-    /// [`ShardError::Another`]: there is a file of this name that is something else; [`ShardError::File`]: there is a
-    /// folder.
+    /// [`ShardError::Another`]: a different file has this name; [`ShardError::File`]: a folder has this name.
     pub fn is_there(path: &Path, plan: &Plan, input: &Input) -> Result<bool, ShardError> {
         let there = There::at(path);
         if there.map_err(|error| ShardError::File { path: path.to_owned(), error })? != There::File
@@ -80,7 +79,7 @@ impl ShardFile {
     }
 
     /// Begins a shard of this input. Until it is complete, it has another name in the same folder. A device or a pipe
-    /// is written into as it is.
+    /// is written to directly.
     ///
     /// # Errors
     /// The folder cannot be written to.
@@ -95,15 +94,15 @@ impl ShardFile {
     /// Adds results.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The results cannot be written.
     pub fn put(&mut self, results: &RecordBatch) -> Result<(), ShardError> {
         self.writer.put(results).map_err(|error| self.failed(error))
     }
 
-    /// Writes what is left, and gives the shard its name, unless another process was faster with the same one.
+    /// Writes what is left, and gives the shard its name, unless another process was faster with the same shard.
     ///
     /// # Errors
-    /// It cannot be written; [`ShardError::Another`]: another process was faster with another one.
+    /// The shard cannot be written; [`ShardError::Another`]: another process was faster with a different one.
     pub fn finish(self, plan: &Plan, input: &Input) -> Result<Written, ShardError> {
         let path = self.path.clone();
         let failed = |error: io::Error| ShardError::File { path: path.clone(), error };
@@ -126,7 +125,7 @@ impl ShardFile {
     }
 }
 
-/// Results on their way into a file.
+/// Writes results into a file.
 #[derive(Debug)]
 pub(crate) struct Results<W: Write + Send> {
     writer: ArrowWriter<W>,
@@ -139,7 +138,7 @@ impl<W: Write + Send> Results<W> {
         input: Option<String>,
     ) -> Result<Results<W>, ShardError> {
         let input = input.map(|input| vec![KeyValue::new(INPUT_KEY.to_owned(), input)]);
-        // The plan is in the schema of Arrow, which not every program reads, and here.
+        // The plan is in the Arrow schema, which not every program reads, and also here.
         let plan =
             schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
         let mut metadata: Vec<KeyValue> = plan.chain(input.into_iter().flatten()).collect();
@@ -168,7 +167,7 @@ impl<W: Write + Send> Results<W> {
     }
 }
 
-/// Results have the writer's schema, so what goes wrong is the writing.
+/// Results have the writer's schema, so only writing can fail.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
