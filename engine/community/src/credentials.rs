@@ -1,5 +1,5 @@
-//! Reads the logins that Docker stores, in its configuration or with its helpers, for requests to a registry. Creates no
-//! login.
+//! Reads the logins that Docker stores, in its configuration or with its helpers, for requests to a registry. Creates
+//! no login.
 
 use std::{
     env, fmt, fs, io,
@@ -57,8 +57,8 @@ impl Credentials {
         if let Some(helper) = helper.filter(|helper| !helper.is_empty()) {
             return asked(&helper);
         }
-        // The rest is stored in the configuration itself; the helpers are removed, because the crate would wait for
-        // them without a limit.
+        // Without the helpers, the crate reads only the configuration itself: it would wait for helpers without a
+        // limit.
         if let Some(configuration) = configuration.as_object_mut() {
             configuration.remove("credHelpers");
             configuration.remove("credsStore");

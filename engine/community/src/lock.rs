@@ -262,7 +262,7 @@ impl Lock {
 }
 
 /// Why a text is not a valid lock. For another version only that is reported, because this version would find mistakes
-/// that are none.
+/// where there are none.
 fn why_not(text: &str, error: &toml::de::Error) -> NotALock {
     match toml::from_str(text) {
         Ok(Versioned { version: None }) => NotALock::Invalid("it has no `version`".to_owned()),

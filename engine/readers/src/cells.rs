@@ -24,7 +24,7 @@ use crate::{nested_cells::nested, record::MAX_RECORD_BYTES};
 /// The options of Arrow's writer, with the encoders of [`OwnCells`].
 static OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| PLAIN_OPTIONS.clone().with_encoder_factory(Arc::new(OwnCells)));
-/// The options of Arrow's writer.
+/// The options of Arrow's writer, with every null written.
 static PLAIN_OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| EncoderOptions::default().with_explicit_nulls(true));
 

@@ -47,7 +47,7 @@ struct OfFile {
     /// The plan that the rows must name: it counts as the same as the plan of the other files, but may name a component
     /// differently.
     plan: Digest,
-    /// Whether the file contains the plan.
+    /// Whether the file itself contains the plan.
     is_named: bool,
 }
 

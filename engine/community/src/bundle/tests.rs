@@ -254,7 +254,7 @@ fn a_size_that_is_not_that_of_the_file_is_refused() {
             "{error}"
         );
     }
-    // With a wrong size, what follows is read as content, or content is read as the next header.
+    // If the size is too large, what follows is read as content; if it is 0, the content is read as the next header.
     assert!(sized(512).contains("is not valid") || sized(512).contains("has no"), "{}", sized(512));
     assert!(sized(0).contains("damaged"), "{}", sized(0));
 }
