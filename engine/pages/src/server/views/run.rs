@@ -428,7 +428,7 @@ fn why(
     }
 }
 
-/// Whether a score beyond the threshold fails its case, or a missing one does.
+/// Whether the result can fail its case: the scorer is a gate, or it failed to score.
 fn can_fail(scorers: &[ScorerRecord], saying: &Saying) -> bool {
     let is_gate = scorer(scorers, saying).is_some_and(|it| it.spec.severity == Severity::Gate);
     is_gate || saying.status == Status::Error
