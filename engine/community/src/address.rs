@@ -1,10 +1,10 @@
-//! How a scorer in a registry is named: `REGISTRY/NAME:TAG`. Connects to nothing.
+//! Parses the address of a scorer in a registry: `REGISTRY/NAME:TAG`. Connects to nothing.
 
 use std::{fmt, str::FromStr};
 
-/// The longest name in a registry, as registries take it.
+/// The longest name that registries accept.
 const MAX_NAME_BYTES: usize = 255;
-/// The longest tag, as the OCI Distribution Specification says.
+/// The longest tag of the OCI Distribution Specification.
 const MAX_TAG_BYTES: usize = 128;
 
 /// A scorer in a registry, such as `registry.example.com/team/grade:1.2.0`.
@@ -15,19 +15,19 @@ pub struct Address {
     tag: String,
 }
 
-/// Why a text is not the address of a scorer in a registry.
+/// A text is not a valid address of a scorer in a registry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{written}` is not the address of a scorer in a registry: {reason}")]
 #[non_exhaustive]
 pub struct NotAnAddress {
-    /// What was written.
+    /// The text.
     pub written: String,
-    /// What is wrong with it.
+    /// What is wrong with the text.
     pub reason: &'static str,
 }
 
 impl Address {
-    /// The address that a text stands for, as it is written everywhere else; the text itself if it is not an address.
+    /// The address in a text, in its canonical form; the text itself if it is not a valid address.
     pub fn canonical(written: &str) -> String {
         written.parse::<Address>().map_or_else(|_| written.to_owned(), |it| it.to_string())
     }
@@ -50,7 +50,7 @@ impl Address {
     /// The same scorer under another tag.
     ///
     /// # Errors
-    /// If no tag is written like this.
+    /// If the tag is not valid.
     pub fn with_tag(&self, tag: &str) -> Result<Address, NotAnAddress> {
         format!("{}/{}:{tag}", self.registry, self.name).parse()
     }
@@ -92,7 +92,7 @@ impl FromStr for Address {
                 "a tag has up to 128 letters, digits, `.`, `_` and `-`, and does not begin with `.` or `-`",
             ));
         }
-        // Case means nothing in the name of a host.
+        // Host names are case-insensitive.
         let (registry, name, tag) =
             (registry.to_ascii_lowercase(), name.to_owned(), tag.to_owned());
         Ok(Address { registry, name, tag })

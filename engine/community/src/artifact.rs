@@ -1,5 +1,6 @@
-//! A component as a registry keeps it, after the Wasm OCI Artifact layout of the CNCF: a configuration, one layer with
-//! the component, and a manifest that names both by digest. The same component and annotations make the same bytes.
+//! Defines a component as a registry stores it, in the Wasm OCI Artifact layout of the CNCF: a configuration, one layer
+//! with the component, and a manifest that names both by digest. The same component and annotations produce the same
+//! bytes.
 
 use std::{collections::BTreeMap, str::FromStr as _};
 
@@ -14,13 +15,13 @@ pub(crate) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+js
 const CONFIG_TYPE: &str = "application/vnd.wasm.config.v0+json";
 pub(crate) const COMPONENT_TYPE: &str = "application/wasm";
 
-/// What an artifact is called; on a layer, the file that clients write it to.
+/// The title of an artifact; for a layer, the name of the file that clients write it to.
 pub(crate) const TITLE: &str = "org.opencontainers.image.title";
 
-/// The layout wants a time. One that passes would make another manifest of the same component each time.
+/// The layout requires a time. The real time would give the same component a new manifest each time.
 const CREATED: &str = "1970-01-01T00:00:00Z";
 
-/// A component, and what is said about it.
+/// A component with its annotations.
 #[derive(Clone, Debug)]
 pub struct Artifact {
     component: Blob,
@@ -28,7 +29,7 @@ pub struct Artifact {
     manifest: Bytes,
 }
 
-/// Bytes by their digest.
+/// Bytes with their digest.
 #[derive(Clone, Debug)]
 pub(crate) struct Blob {
     pub digest: Digest,
@@ -71,7 +72,7 @@ struct Descriptor<'a> {
     annotations: Option<BTreeMap<&'a str, String>>,
 }
 
-/// What is read of a manifest that somebody published.
+/// The parts of a published manifest that are read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Published {
@@ -90,15 +91,15 @@ struct PublishedPart {
     size: u64,
 }
 
-/// What a manifest says of a scorer: which component it is, and what is said about it. Nothing of it is checked against
-/// the component.
+/// What a manifest states about a scorer: its component and its annotations. Nothing of it is checked against the
+/// component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Described {
     /// The digest of the component.
     pub component: Digest,
     /// The component's size in bytes, which is at most `MAX_COMPONENT_BYTES`.
     pub bytes: usize,
-    /// What is said about it, by keys such as `org.opencontainers.image.licenses`.
+    /// The annotations, by keys such as `org.opencontainers.image.licenses`.
     pub annotations: BTreeMap<String, String>,
 }
 
@@ -109,7 +110,7 @@ impl Described {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// What it has in place of one component.
+    /// What the manifest contains instead of one component.
     pub(crate) fn of(manifest: &[u8]) -> Result<Described, &'static str> {
         let manifest: Published =
             serde_json::from_slice(manifest).map_err(|_| "its manifest is not valid")?;
@@ -126,16 +127,16 @@ impl Described {
     }
 }
 
-/// A digest as registries write it.
+/// Reads a digest in the format of registries.
 fn digest_of(written: &str) -> Option<Digest> {
     Digest::from_str(written.strip_prefix("sha256:")?).ok()
 }
 
 impl Artifact {
-    /// An artifact of a component that imports and exports these names; `annotations` by their keys, such as
+    /// Makes an artifact of a component that imports and exports these names; `annotations` have keys such as
     /// `org.opencontainers.image.version`.
     ///
-    /// `None` if its manifest would have more than [`MAX_MANIFEST_BYTES`].
+    /// `None` if its manifest would exceed [`MAX_MANIFEST_BYTES`].
     pub fn new(
         component: impl Into<Bytes>,
         imports: &[String],
@@ -164,7 +165,7 @@ impl Artifact {
         (artifact.manifest.len() <= MAX_MANIFEST_BYTES).then_some(artifact)
     }
 
-    /// The digest of the manifest, which names the artifact with all that is in it.
+    /// The digest of the manifest, which identifies the artifact with its content.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.manifest)
     }
@@ -178,7 +179,7 @@ impl Artifact {
         &self.component.bytes
     }
 
-    /// Its blobs that a manifest names: another client gives the same component another configuration.
+    /// The blobs that a manifest names: another client may write another configuration for the same component.
     pub(crate) fn blobs_of(&self, manifest: &[u8]) -> impl Iterator<Item = &Blob> {
         let text = String::from_utf8_lossy(manifest).into_owned();
         [&self.component, &self.config].into_iter().filter(move |blob| text.contains(&blob.name()))
@@ -194,7 +195,7 @@ impl Blob {
         Blob { digest: Digest::of(&bytes), bytes }
     }
 
-    /// As registries write a digest.
+    /// The digest in the format of registries.
     pub(crate) fn name(&self) -> String {
         format!("sha256:{}", self.digest)
     }
@@ -204,14 +205,14 @@ impl Blob {
     }
 }
 
-/// The file that clients write a component to, in the folder that they are asked for.
+/// The name of the file that clients write a component to, in the folder that the user chooses.
 fn file_name(title: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
     format!("{}.wasm", title.chars().filter(|character| is_plain(*character)).collect::<String>())
 }
 
 pub(crate) fn json(document: &impl Serialize) -> Bytes {
-    // Texts, numbers, and maps whose keys are texts: there is nothing in them that JSON does not have.
+    // The document consists of texts, numbers, and maps with text keys, so this cannot fail.
     serde_json::to_vec(document).unwrap_or_default().into()
 }
 
@@ -226,7 +227,7 @@ mod tests {
         let annotations = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
         let exports = ["scorebox:scorer/scoring@0.1.0".to_owned()];
         let artifact = Artifact::new(&b"abc"[..], &[], &exports, &annotations).unwrap();
-        // FIPS 180-2, appendix B.1.
+        // This digest is from FIPS 180-2, appendix B.1.
         let abc = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let config: Value = serde_json::from_slice(&artifact.config.bytes).unwrap();
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The file of certificates that a variable names, before anything is asked: the platform says only that there are
-//! none.
+//! Checks the certificate file that a variable names, before any connection: the TLS library reports only that there
+//! are no certificates.
 
 use std::{env, ffi::OsStr, fs::File, io::Read as _, path::Path};
 
@@ -7,14 +7,14 @@ use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 
 use crate::error::Failed;
 
-/// The variable that names it, as OpenSSL has it.
+/// The variable that names the file, as for OpenSSL.
 const NAMED: &str = "SSL_CERT_FILE";
-/// The most bytes of the file that are read: many times those of all authorities of a system.
+/// The most bytes of the file that are read: many times the size of all authorities of a system.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Refuses a file that cannot be read, and one without a certificate.
+/// Refuses a file that cannot be read, or that contains no certificate.
 pub(crate) fn must_be_readable() -> Result<(), Failed> {
-    // The other systems have no such file.
+    // On these systems the variable is not used.
     if cfg!(any(windows, target_vendor = "apple")) {
         return Ok(());
     }

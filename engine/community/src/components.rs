@@ -1,5 +1,5 @@
-//! The folder of components that were fetched, each in a file that its digest names. A file is there whole or not at
-//! all; nothing in the folder is trusted because it is there.
+//! Manages the folder of fetched components, each in a file that is named by its digest. A file is written completely
+//! or not at all; no file is trusted because it is in the folder.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// The components in `folder`, which is made when the first one is kept.
+    /// Uses `folder`, which is created when the first component is stored.
     pub fn new(folder: PathBuf) -> Components {
         Components { folder }
     }
@@ -29,19 +29,19 @@ impl Components {
         &self.folder
     }
 
-    /// The component of that digest; `None` if it is not there, or the file has other bytes.
+    /// The component with this digest; `None` if it does not exist, or the file contains different bytes.
     pub fn component(&self, digest: Digest) -> Option<Bytes> {
         let path = self.file(digest);
         let (file, mut bytes) = (open_regular(&path).ok()?, Vec::new());
-        // One byte more shows that it is another one.
+        // One more byte shows that the file is not the component.
         file.take(MAX_COMPONENT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
         (Digest::of(&bytes) == digest).then(|| bytes.into())
     }
 
-    /// Keeps a component, in place of whatever has its name and is not it.
+    /// Stores a component, and replaces any other file with its name.
     ///
     /// # Errors
-    /// If it cannot be written; nothing is left then. A folder with something in it is not replaced.
+    /// If the component cannot be written; nothing is left then. A folder that is not empty is not replaced.
     pub fn keep(&self, component: &[u8]) -> io::Result<Digest> {
         let digest = Digest::of(component);
         if self.component(digest).is_some() {
@@ -49,7 +49,8 @@ impl Components {
         }
         fs::create_dir_all(&self.folder)?;
         let mut beside = tempfile::Builder::new().prefix(".fetching-").tempfile_in(&self.folder)?;
-        // The file itself, whose errors do not name it: it has a name that says nothing to anyone.
+        // This writes to the file itself, so that errors do not contain its temporary name, which means nothing to a
+        // user.
         beside.as_file_mut().write_all(component)?;
         beside.as_file().sync_all()?;
         let path = self.file(digest);

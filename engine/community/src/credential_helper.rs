@@ -1,5 +1,5 @@
-//! A credential helper of Docker, asked for the login of one server within a time. Reads no configuration, and keeps
-//! nothing.
+//! Asks one of Docker's credential helpers for the login of a server, within a time limit. Reads no configuration, and
+//! stores nothing.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -12,15 +12,15 @@ use std::{
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-/// The most time for an answer: a user may have to unlock what keeps the passwords.
+/// The longest time for an answer: a user may have to unlock the password store.
 const MAX_TIME: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 const MAX_BYTES: u64 = 64 << 10;
-/// How often it is looked whether a helper that has answered has ended.
+/// How often to check whether a helper that has answered has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-/// What all helpers say that know no login; they fail with it.
+/// What all helpers print, and fail with, if they have no login.
 const NOT_FOUND: &str = "credentials not found";
-/// The user of a login that is an identity token.
+/// The user name of a login that is an identity token.
 const TOKEN: &str = "<token>";
 
 #[derive(Deserialize)]
@@ -33,14 +33,14 @@ struct Answer {
 /// A user and a password.
 pub(crate) type Login = (String, Zeroizing<String>);
 
-/// What is not used as a login.
+/// The error for a login that is not supported.
 pub(crate) const AN_IDENTITY_TOKEN: &str =
     "an identity token, which scorebox does not use; log in with a user name";
 
-/// The login that the program `docker-credential-NAME` knows for the server; `None` if it knows none.
+/// The login that the program `docker-credential-NAME` has for the server; `None` if it has none.
 ///
 /// # Errors
-/// What is wrong with the program. What it says may hold a secret, and is in no error.
+/// What is wrong with the program. Its output may contain a secret, so no error contains it.
 pub(crate) fn login_of(name: &str, server: &str) -> Result<Option<Login>, String> {
     login_by(&format!("docker-credential-{name}"), server, MAX_TIME)
 }
@@ -49,12 +49,12 @@ fn login_by(program: &str, server: &str, time: Duration) -> Result<Option<Login>
     let begun = Instant::now();
     let mut child = started(program)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read it may know the answer.
+        // A program that does not read the name may still answer.
         let _ = stdin.write_all(server.as_bytes());
     }
     let (sender, answers) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Not waited for: what the program has started may keep the pipe open.
+    // This thread is not waited for, because a process that the program started may keep the pipe open.
     thread::spawn(move || {
         let mut answer = Zeroizing::new(Vec::new());
         let read = stdout.map(|stdout| stdout.take(MAX_BYTES).read_to_end(&mut answer));
@@ -91,7 +91,7 @@ fn started(program: &str) -> Result<Child, String> {
     })
 }
 
-/// Whether the program succeeded; `None` if it has not ended in time.
+/// Whether the program succeeded; `None` if it did not end in time.
 fn ended(child: &mut Child, latest: Instant) -> Option<bool> {
     loop {
         match child.try_wait() {
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a helper whose script this is.
+    /// The result of a helper that is this script.
     fn asked(script: &str, time: Duration) -> Result<Option<Login>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("helper");
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_helper_that_never_answers_or_never_ends_is_left_alone() {
-        // The second one's child keeps the pipe open.
+        // The child of the second script keeps the pipe open.
         for script in ["exec sleep 5", "sleep 5 & exit 1", "exec >&-; exec sleep 5"] {
             let late = asked(script, Duration::from_millis(300)).unwrap_err();
             assert_eq!(late, "`HELPER` did not answer within 0 seconds", "{script}");

@@ -1,4 +1,5 @@
-//! The logins that Docker keeps, in its configuration or with its helpers, for requests to a registry. Logs nobody in.
+//! Reads the logins that Docker stores, in its configuration or with its helpers, for requests to a registry. Creates
+//! no login.
 
 use std::{
     env, fmt, fs, io,
@@ -16,7 +17,7 @@ use crate::{
     error::Unusable,
 };
 
-/// A user's name and password, or a token in its place. Its memory is wiped when it is dropped.
+/// A user name and password, or a token instead of the password. Its memory is wiped when it is dropped.
 #[derive(Clone)]
 pub struct Credentials {
     user: String,
@@ -24,18 +25,18 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// A user with a password.
+    /// A user name with a password.
     pub fn new(user: impl Into<String>, password: impl Into<String>) -> Credentials {
         Credentials { user: user.into(), password: Zeroizing::new(password.into()) }
     }
 
-    /// What `docker login` left for this registry; `None` if nobody logged in to it. May start a helper that Docker's
-    /// configuration names, and waits for it, for a time.
+    /// The login that `docker login` stored for this registry; `None` if there is none. May start a helper that
+    /// Docker's configuration names, and wait for it for a limited time.
     ///
     /// # Errors
     /// What is wrong with the configuration or the helper.
     pub fn of_docker(registry: &str) -> Result<Option<Credentials>, Unusable> {
-        // Without one, nobody has logged in.
+        // Without a configuration there is no login.
         let Some(path) = path_of_configuration() else { return Ok(None) };
         let Some(text) = configuration(&path)? else { return Ok(None) };
         let invalid = |what: &str| {
@@ -56,7 +57,8 @@ impl Credentials {
         if let Some(helper) = helper.filter(|helper| !helper.is_empty()) {
             return asked(&helper);
         }
-        // What is left is in the configuration itself: the crate would wait for helpers without end.
+        // Without the helpers, the crate reads only the configuration itself: it would wait for helpers without a
+        // limit.
         if let Some(configuration) = configuration.as_object_mut() {
             configuration.remove("credHelpers");
             configuration.remove("credsStore");
@@ -78,7 +80,7 @@ impl Credentials {
         }
     }
 
-    /// The header that sends them; `None` if no header can.
+    /// The header that sends the login; `None` if a header cannot contain it.
     pub(crate) fn basic(&self) -> Option<HeaderValue> {
         let pair = Zeroizing::new(format!("{}:{}", self.user, self.password.as_str()));
         let text = Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())));
@@ -88,14 +90,14 @@ impl Credentials {
     }
 }
 
-/// Where Docker has its configuration; `None` if there is no home to have it in. A variable that is empty is not set.
+/// The path of Docker's configuration; `None` if there is no home folder. An empty variable counts as not set.
 fn path_of_configuration() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let home = || set("HOME").map(|home| Path::new(&home).join(".docker"));
     Some(set("DOCKER_CONFIG").map(PathBuf::from).or_else(home)?.join("config.json"))
 }
 
-/// What Docker has in its configuration; `None` if it has none.
+/// The content of Docker's configuration; `None` if there is none.
 fn configuration(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, Unusable> {
     match fs::read(path) {
         Ok(text) => Ok(Some(Zeroizing::new(text))),
@@ -104,7 +106,7 @@ fn configuration(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, Unusable> {
     }
 }
 
-/// Gives the member of a registry the name by which it is asked for: case means nothing in it.
+/// Renames the member of a registry to the name that is looked up, because host names are case-insensitive.
 fn as_asked(members: &mut Value, registry: &str) {
     let Some(members) = members.as_object_mut() else { return };
     let is_other = |name: &&String| *name != registry && name.eq_ignore_ascii_case(registry);
@@ -128,7 +130,7 @@ mod tests {
     fn credentials_show_nothing() {
         let credentials = Credentials::new("Aladdin", "open sesame");
         let header = credentials.basic().unwrap();
-        // RFC 7617, section 2 has this pair.
+        // This pair is from RFC 7617, section 2.
         assert_eq!(header, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
         assert_eq!(format!("{credentials:?} {header:?}"), "Credentials Sensitive");
     }

@@ -1,10 +1,10 @@
-//! Why something with a registry failed, as data. Says in no message what a user should type.
+//! Defines why a request to a registry failed, as data. Messages contain no advice about what to type.
 
 use std::time::Duration;
 
 use scorebox::digest::Digest;
 
-/// Why a registry did not do what it was asked.
+/// Why a request to a registry failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{registry}: {failed}")]
 #[non_exhaustive]
@@ -15,29 +15,29 @@ pub struct CommunityError {
     pub failed: Failed,
 }
 
-/// What failed. No message has a password or a token; what a server said is short, and on one line.
+/// What failed. No message contains a password or a token; a server's message is short, and on one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failed {
-    /// The HTTP client does not start, for example because the machine has no certificates.
+    /// The HTTP client cannot start, for example because the machine has no certificates.
     #[error("cannot prepare connections: {0}")]
     Prepare(String),
-    /// There is no connection, or it broke.
+    /// The connection failed, or broke.
     #[error("cannot reach it: {0}")]
     Unreachable(String),
-    /// It did not answer in time.
+    /// The registry did not answer in time.
     #[error("it did not answer in time")]
     TimedOut,
-    /// The connection ended before all of its answer had come.
+    /// The connection ended before the answer was complete.
     #[error("its answer ended early: {0}")]
     EndedEarly(String),
-    /// It was asked with TLS, and answers without.
+    /// The client used TLS, but the registry answers without it.
     #[error("it answers without TLS")]
     NoTls,
-    /// Its answer is not HTTP.
+    /// The registry's answer is not HTTP.
     #[error("its answer is not HTTP")]
     NotHttp,
-    /// It was asked through a proxy, with which something failed, or behind it.
+    /// The request went through a proxy, and failed at the proxy or behind it.
     #[error("through the proxy {proxy}: {failed}")]
     AtProxy {
         /// The proxy's host, with its port if one is named.
@@ -45,51 +45,51 @@ pub enum Failed {
         /// What failed.
         failed: Box<Failed>,
     },
-    /// This machine does not know the authority that signed its certificate.
+    /// This machine does not know the authority that signed the registry's certificate.
     #[error("its certificate is not trusted: {0}")]
     UnknownAuthority(String),
-    /// Its certificate is not one that this machine trusts, for another reason: its name, its time.
+    /// This machine does not trust the registry's certificate for another reason: its name or its period of validity.
     #[error("its certificate is not trusted: {0}")]
     Certificate(String),
-    /// Its certificate is that of an authority. It is refused even if that authority is trusted.
+    /// The registry's certificate is that of an authority. It is refused even if that authority is trusted.
     #[error("it uses the certificate of an authority (CA) as its own")]
     AuthorityCertificate,
-    /// It wants a login, and none is known.
+    /// The registry requires a login, and there is none.
     #[error("it wants a login")]
     LoginWanted,
-    /// It takes the login that is known, or its absence, and does not allow this.
+    /// The registry accepts the login, or its absence, but does not allow the request.
     #[error("it refuses the login that is stored for it{0}")]
     LoginRefused(String),
-    /// The login that Docker keeps cannot be used.
+    /// The login that Docker stores cannot be used.
     #[error("the login that is stored for it cannot be used: {0}")]
     Credentials(String),
-    /// It sends passwords or bytes to a place without TLS.
+    /// The registry would have passwords or bytes sent without TLS.
     #[error("it names a place without TLS, `{0}`, which is not asked")]
     WithoutTls(String),
-    /// It redirects.
+    /// The registry redirects.
     #[error("it redirects to another place, which is not followed here (status {0})")]
     Redirected(u16),
-    /// It answered with an error.
+    /// The registry answered with an error.
     #[error("it answered with status {status}{said}")]
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What it said, after a colon; or nothing.
+        /// The server's message, after a colon; empty if there is none.
         said: String,
     },
-    /// It has too much to do, or is down for a while.
+    /// The registry is overloaded, or temporarily down.
     #[error("it answered with status {status}{said}{}", asked(*times, *stated))]
     Busy {
         /// The HTTP status: 429, 502, 503 or 504.
         status: u16,
-        /// What it said, after a colon; or nothing.
+        /// The server's message, after a colon; empty if there is none.
         said: String,
-        /// How often it was asked.
+        /// How many times the server was asked.
         times: u32,
-        /// How long it asks to wait, if it says so.
+        /// How long the server asks to wait, if it states a time.
         stated: Option<Duration>,
     },
-    /// The service that it names for logins failed.
+    /// The login service that the registry names failed.
     #[error("its service for logins, {server}: {failed}")]
     AtLogin {
         /// The host of the service, with its port if one is named.
@@ -97,7 +97,7 @@ pub enum Failed {
         /// What failed there.
         failed: Box<Failed>,
     },
-    /// It sent more than is read.
+    /// The registry sent more than is read.
     #[error("it sent more than {max_bytes} bytes as {what}")]
     TooLarge {
         /// What it sent.
@@ -105,13 +105,13 @@ pub enum Failed {
         /// The most that is read.
         max_bytes: usize,
     },
-    /// A list of its does not end.
+    /// A list of the registry does not end.
     #[error("its list of tags has more than {0} pages")]
     TooManyPages(usize),
-    /// It does not speak the protocol of a registry.
+    /// The registry does not use the protocol of registries.
     #[error("it does not answer as a registry does: {0}")]
     NotARegistry(&'static str),
-    /// Another artifact has the tag.
+    /// The tag belongs to another artifact.
     #[error("`{name}:{tag}` is published already, with other content")]
     Taken {
         /// The name in the registry.
@@ -119,7 +119,7 @@ pub enum Failed {
         /// The tag.
         tag: String,
     },
-    /// It has nothing under that name and tag.
+    /// The registry has nothing with that name and tag.
     #[error("it has no `{name}:{tag}`")]
     Missing {
         /// The name in the registry.
@@ -127,75 +127,77 @@ pub enum Failed {
         /// The tag.
         tag: String,
     },
-    /// It has no release of that line, and versions that are not out yet.
+    /// The registry has no release of that line, only pre-releases.
     #[error("it has no release of `{name}:{line}`, only {}", .versions.join(", "))]
     NotOutYet {
         /// The name in the registry.
         name: String,
         /// The beginning of the version that was asked for.
         line: String,
-        /// The newest of its versions, the newest first.
+        /// Its newest versions, the newest first.
         versions: Vec<String>,
     },
-    /// What it has is no scorer.
+    /// The artifact is not a scorer.
     #[error("`{name}:{tag}` is not a scorer: {reason}")]
     NotAScorer {
         /// The name in the registry.
         name: String,
         /// The tag.
         tag: String,
-        /// What it is.
+        /// What the artifact is.
         reason: &'static str,
     },
-    /// It has no blob of that digest any more.
+    /// The registry no longer has a blob with that digest.
     #[error("it has no component with the digest {0}")]
     NoComponent(Digest),
-    /// It sends other bytes than those of the digest that it was asked for.
+    /// The registry sends bytes that do not match the requested digest.
     #[error("it sends other bytes than those with the digest {0}")]
     OtherBytes(Digest),
-    /// What it keeps under this digest is damaged. It accepted the right bytes, and still sends the damaged ones.
+    /// The blob that the registry stores under this digest is damaged. It accepted the right bytes, but still sends the
+    /// damaged ones.
     #[error(
         "what it keeps under the digest {0} is damaged, and uploading it again changed nothing"
     )]
     StaysDamaged(Digest),
-    /// It redirects, and the place that it names redirects on.
+    /// The registry redirects too often.
     #[error("it redirects more than {0} times")]
     RedirectsTooOften(usize),
-    /// It took the artifact, and gives something else back.
+    /// The registry accepted the artifact, but returns a different one.
     #[error(
         "it accepted the artifact but returns different bytes: it changed them, or someone else published under this tag at the same time"
     )]
     NotKept,
 }
 
-/// Why the login that Docker keeps for a registry cannot be used.
+/// Why the login that Docker stores for a registry cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
     /// Docker's configuration, or the login in it, is not valid.
     #[error("{0}")]
     Configuration(String),
-    /// Docker's configuration cannot be read. Nobody knows whether there is a login.
+    /// Docker's configuration cannot be read, so it is unknown whether there is a login.
     #[error("{0}")]
     Unreadable(String),
-    /// The helper that knows it is missing, fails, or does not answer. Nobody knows whether there is a login.
+    /// The helper that stores the login is missing, fails, or does not answer, so it is unknown whether there is a
+    /// login.
     #[error("{0}")]
     Helper(String),
 }
 
 impl CommunityError {
-    /// This failed at that registry.
+    /// An error at this registry.
     pub fn new(registry: impl Into<String>, failed: Failed) -> CommunityError {
         CommunityError { registry: registry.into(), failed }
     }
 }
 
-/// How often a server was asked and how long it asks to wait, after a comma; nothing if it was asked once and does not
-/// say.
+/// How many times a server was asked and how long it asks to wait, after a comma; empty if it was asked once and states
+/// no time.
 fn asked(times: u32, stated: Option<Duration>) -> String {
     let often = if times > 1 { format!(", {times} times") } else { String::new() };
     match stated {
-        // To wait no time is not to wait.
+        // A wait of zero is not shown.
         Some(stated) if !stated.is_zero() => {
             format!("{often}, and asks to wait {} seconds", stated.as_secs())
         }
@@ -204,7 +206,7 @@ fn asked(times: u32, stated: Option<Duration>) -> String {
 }
 
 impl Failed {
-    /// What failed, at the registry, at its service for logins, or at a proxy before them.
+    /// What failed, at the registry, at its login service, or at a proxy.
     pub fn cause(&self) -> &Failed {
         match self {
             Failed::AtLogin { failed, .. } | Failed::AtProxy { failed, .. } => failed.cause(),
@@ -212,7 +214,7 @@ impl Failed {
         }
     }
 
-    /// The service for logins, if it failed there.
+    /// The login service, if the failure was there.
     pub fn login_server(&self) -> Option<&str> {
         match self {
             Failed::AtLogin { server, .. } => Some(server),
@@ -220,7 +222,7 @@ impl Failed {
         }
     }
 
-    /// The proxy that was asked, if there is no answer through it.
+    /// The proxy, if the failure was at the proxy or behind it.
     pub fn proxy(&self) -> Option<&str> {
         match self {
             Failed::AtProxy { proxy, .. } => Some(proxy),
@@ -229,7 +231,7 @@ impl Failed {
         }
     }
 
-    /// Whether the server could not be reached, is busy or has broken down, so that what it has is not known.
+    /// Whether the server could not be reached, is busy or has failed, so that its content is unknown.
     pub fn is_passing(&self) -> bool {
         match self.cause() {
             Failed::Unreachable(_) | Failed::EndedEarly(_) => true,

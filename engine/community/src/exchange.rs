@@ -1,5 +1,5 @@
-//! One exchange with a server over HTTP, within bounds of time and size. Asks again only where the server is busy.
-//! Follows no redirect, adds no password, and does not know what is said.
+//! One HTTP exchange with a server, within limits of time and size. It repeats a request only if the server is busy,
+//! follows no redirect, adds no password, and does not interpret the content.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,13 +17,13 @@ use crate::{
     patience::{Patience, patience},
 };
 
-/// The most time for a connection.
+/// The longest time for a connection.
 const MAX_CONNECTING: Duration = Duration::from_secs(10);
-/// The most time without a byte from a server that is expected to send some.
+/// The longest time without a byte from a server that should send some.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
-/// The most time of an exchange: that of a large component over a slow line.
+/// The longest time of an exchange: enough for a large component over a slow connection.
 const MAX_TIME: Duration = Duration::from_secs(15 * 60);
-/// The most bytes that are read of an answer that is an error.
+/// The most bytes that are read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 /// The most bytes of a server's message that are shown.
 const MAX_SAID_BYTES: usize = 300;
@@ -32,7 +32,7 @@ const MAX_SAID_BYTES: usize = 300;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     client: reqwest::Client,
-    /// Whether a proxy is asked where the environment names one.
+    /// Whether the client uses the proxies that the environment names.
     has_proxies: bool,
 }
 
@@ -40,15 +40,15 @@ pub(crate) struct Exchange {
 pub(crate) struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// All of it; of an error, at most its beginning.
+    /// The complete body; for an error response, possibly only its beginning.
     pub body: Bytes,
 }
 
 impl Exchange {
-    /// Connects to nothing yet. `has_tls` if certificates are needed; `is_near` if the server is on this machine, where
-    /// no proxy is asked.
+    /// Does not connect yet. `has_tls`: whether certificates are needed; `is_near`: whether the server is on this
+    /// machine, where no proxy is used.
     pub(crate) fn new(has_tls: bool, is_near: bool) -> Result<Exchange, Failed> {
-        // Fails if a provider of cryptography is there already, which is then used.
+        // This fails if a cryptography provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         if has_tls {
             authorities::must_be_readable()?;
@@ -70,7 +70,7 @@ impl Exchange {
             .read_timeout(MAX_SILENCE)
             .timeout(MAX_TIME);
         if !has_tls {
-            // The certificates of the machine, which may have none, are not needed then.
+            // The machine may have no certificates, and this connection needs none.
             builder = builder.tls_certs_only([]);
         }
         if is_near {
@@ -85,11 +85,11 @@ impl Exchange {
         &self.client
     }
 
-    /// Sends a request, and reads at most `max_bytes` of the answer, which is `what`. A server that is busy is asked
-    /// again, a few times.
+    /// Sends a request, and reads at most `max_bytes` of the answer; errors call it `what`. A busy server is asked
+    /// again a few times.
     ///
     /// # Errors
-    /// [`Failed::Busy`] if the server still is.
+    /// [`Failed::Busy`] if the server is still busy.
     pub(crate) async fn send(
         &self,
         request: RequestBuilder,
@@ -100,7 +100,7 @@ impl Exchange {
         let method = request.method().clone();
         let mut times = 1;
         loop {
-            // What is sent is in memory, so there is always another one.
+            // The body of the request is in memory, so it can always be cloned.
             let again = request.try_clone();
             let reply = self.send_once(request, what, max_bytes).await?;
             let now = SystemTime::now();
@@ -145,7 +145,7 @@ impl Exchange {
                 Ok(Some(part)) if body.len() + part.len() <= most => body.extend_from_slice(&part),
                 Ok(Some(_)) if !is_error => return Err(too_large),
                 Err(error) if !is_error => return Err(broken(&error)),
-                // What has come of an error says enough.
+                // The part of an error response that has arrived is enough.
                 _ => break,
             }
         }
@@ -154,7 +154,7 @@ impl Exchange {
 }
 
 impl Reply {
-    /// Why this is not what was asked for.
+    /// The failure for an unexpected answer.
     pub(crate) fn refusal(&self) -> Failed {
         match self.status.is_redirection() {
             true => Failed::Redirected(self.status.as_u16()),
@@ -162,12 +162,12 @@ impl Reply {
         }
     }
 
-    /// That the server is busy, after it was asked so many times.
+    /// The failure for a server that is busy after this many requests.
     fn busy(&self, times: u32, stated: Option<Duration>) -> Failed {
         Failed::Busy { status: self.status.as_u16(), said: self.server_message(), times, stated }
     }
 
-    /// The message of the server's first error, after a colon; nothing if there is none.
+    /// The message of the server's first error, after a colon; empty if there is none.
     pub(crate) fn server_message(&self) -> String {
         let document = serde_json::from_slice::<Value>(&self.body).unwrap_or_default();
         let message = document.pointer("/errors/0/message").and_then(Value::as_str);
@@ -181,7 +181,7 @@ impl Reply {
     }
 }
 
-/// The connection failed, or broke.
+/// The failure if a connection failed or broke.
 fn broken(error: &reqwest::Error) -> Failed {
     if error.is_timeout() {
         return Failed::TimedOut;

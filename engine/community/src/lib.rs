@@ -1,32 +1,32 @@
-//! Scorers in OCI registries, where any client of a registry finds them. Prints nothing, knows no command, and runs no
-//! scorer.
+//! Publishes scorers in OCI registries and fetches them, in a form that any registry client understands. Prints
+//! nothing, knows no command, and runs no scorer.
 //!
 //! - `address`: how a scorer in a registry is named.
-//! - `artifact`: a component as the documents that a registry keeps: a manifest and a configuration.
-//! - `registry`: a registry, and what it is asked: which manifest a tag names, and to keep blobs and manifests.
-//! - `publish`: an artifact to a registry; `pull`: a published scorer from one.
-//! - `components`: the folder of components that were fetched.
+//! - `artifact`: a component as the documents that a registry stores: a manifest and a configuration.
+//! - `registry`: a registry and its requests: get the manifest of a tag, store blobs and manifests.
+//! - `publish`: publishes an artifact to a registry; `pull`: fetches a published scorer from one.
+//! - `components`: the folder of fetched components.
 //! - `bundle`: a suite, its lock and its components in one file.
-//! - `lock`: which component each published scorer of a suite is.
-//! - `named_digest`: a digest as documents have it.
-//! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for
+//! - `lock`: the component that each published scorer of a suite is locked to.
+//! - `named_digest`: a digest in the format of documents.
+//! - `index`: indexes of scorers; `search`: finds scorers by words; `near_miss`: names that could be confused with
 //!   others.
 //! - `signing`: signatures of components.
-//! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked
+//! - `exchange`: one exchange with a server, within limits of time and size; `patience`: when a busy server is asked
 //!   again.
-//! - `authorities`: the file of certificates that a user names.
-//! - `login`: what a registry wants to know of its user, and the tokens that it gives.
-//! - `credentials`: the logins that Docker keeps; `credential_helper`: a program that knows them.
+//! - `authorities`: the certificate file that a user names.
+//! - `login`: the credentials that a registry requires, and the tokens that it returns.
+//! - `credentials`: the logins that Docker stores; `credential_helper`: a program that stores them.
 //! - `error`: why something failed, as data.
 //!
-//! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate
-//! `oci-client`, because that reads manifests and errors whole, however long they are (0.18).
+//! The protocol is the OCI Distribution Specification 1.1. This crate implements it instead of using `oci-client`,
+//! because that crate reads manifests and errors completely, however long they are (0.18).
 //!
 //! - **Invariant:** whatever a server sends, a bounded amount of it is read.
-//! - **Invariant:** a password or a token is sent to the registry that it is for, or to the service that this registry
-//!   names for logins, and to no place that a redirect or the address of an upload names; and never without TLS, unless
-//!   the caller allows plain HTTP.
-//! - **Invariant:** a password or a token is in no error and in no `Debug`.
+//! - **Invariant:** a password or a token is sent only to its registry, or to the login service that this registry
+//!   names, never to the target of a redirect or of an upload; and never without TLS, unless the caller allows plain
+//!   HTTP.
+//! - **Invariant:** no error and no `Debug` contains a password or a token.
 
 #![warn(missing_debug_implementations)]
 

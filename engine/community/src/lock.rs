@@ -1,6 +1,6 @@
-//! `scorebox.lock`: which component each published scorer of the suites in a folder is, and what it was when its user
-//! said yes to it. Asks no registry; one table for each scorer, with its address in its head, in the order of the
-//! addresses.
+//! Reads and writes `scorebox.lock`: the component of each published scorer of the suites in a folder, and what the
+//! scorer needed when its user accepted it. Connects to no registry. The file has one table for each scorer, headed by
+//! its address, in the order of the addresses.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -12,7 +12,7 @@ use crate::{
     signing::{BadSignature, Signature, Signer},
 };
 
-/// The name of the file, beside the suites that it is of.
+/// The name of the file, which is next to its suites.
 pub const LOCK_FILE: &str = "scorebox.lock";
 /// The version of the format that is written; version 1 has no signatures.
 const VERSION: u32 = 2;
@@ -28,7 +28,7 @@ pub struct Lock {
     is_of_older_version: bool,
 }
 
-/// What a published scorer is locked to.
+/// The state that a published scorer is locked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Locked {
@@ -38,39 +38,39 @@ pub struct Locked {
     pub component: Digest,
     /// The digest of the manifest that named it.
     pub manifest: Digest,
-    /// The version of the contract that it is written against, such as `0.1.0`.
+    /// The version of the contract that it was built for, such as `0.1.0`.
     pub contract: String,
-    /// The parts of a case that it reads besides the output, sorted.
+    /// The parts of a case that it reads in addition to the output, sorted.
     pub reads: Vec<String>,
     /// What it imports, in its own order.
     pub imports: Vec<String>,
-    /// What must be granted to it, sorted.
+    /// The grants that it needs, sorted.
     pub grants: Vec<String>,
     /// Who signed the component; `None` if it is not signed.
     pub signed: Option<Signed>,
 }
 
-/// Who signed a component, by its lock.
+/// Who signed a component, according to its lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Signed {
-    /// By this signature.
+    /// A signature proves it.
     By(Signature),
-    /// By this key, as a lock of version 1 says it, without the signature.
+    /// A lock of version 1 names this key, without the signature.
     Said(Signer),
 }
 
-/// Why a text is not a lock.
+/// Why a text is not a valid lock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotALock {
-    /// It is not TOML, or lacks something.
+    /// The text is not TOML, or lacks something.
     #[error("{0}")]
     Invalid(String),
-    /// It has another version.
+    /// The lock has another version.
     #[error("it has version {0} of the format; this scorebox reads versions 1 to {VERSION}")]
     OtherVersion(u64),
-    /// A scorer's address is not one.
+    /// The address of a scorer is not valid.
     #[error(transparent)]
     Address(NotAnAddress),
 }
@@ -88,7 +88,7 @@ struct Document {
     scorers: BTreeMap<String, Table>,
 }
 
-/// The table of a scorer, whose head has its address.
+/// The table of a scorer, whose header contains its address.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -102,7 +102,7 @@ struct Table {
     grants: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signer: Option<String>,
-    /// The text that minisign keeps in a file.
+    /// The signature in the format of a minisign file.
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
 }
@@ -113,7 +113,7 @@ struct One {
 }
 
 impl Locked {
-    /// A scorer that is locked to `component`, which reads, imports and needs nothing yet.
+    /// A scorer that is locked to `component`; it does not yet read, import or need anything.
     pub fn new(address: Address, component: Digest, manifest: Digest, contract: &str) -> Locked {
         let contract = contract.to_owned();
         let (reads, imports, grants) = Default::default();
@@ -128,7 +128,7 @@ impl Locked {
         self
     }
 
-    /// The same, signed by this.
+    /// The same, with this signature.
     #[must_use]
     pub fn signed(mut self, signed: Option<Signed>) -> Locked {
         self.signed = signed;
@@ -143,17 +143,17 @@ impl Locked {
         }
     }
 
-    /// Who signed `component`, proved by the signature in the lock; `None` if the lock has none.
+    /// Who signed `component`, proved by the signature in the lock; `None` if the lock has no signature.
     ///
     /// # Errors
-    /// If the signature is not one of this component.
+    /// If the signature does not belong to this component.
     pub fn proved_signer(&self, component: &[u8]) -> Result<Option<&Signer>, BadSignature> {
         let Some(Signed::By(signature)) = &self.signed else { return Ok(None) };
         signature.verify(component)?;
         Ok(Some(signature.signer()))
     }
 
-    /// The same, which imports this and needs these grants for it.
+    /// The same, with these imports and the grants that they need.
     #[must_use]
     pub fn importing(
         mut self,
@@ -204,7 +204,7 @@ impl Lock {
     /// Reads the text of a lock.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// What is wrong with the text, and where.
     pub fn parse(text: &str) -> Result<Lock, NotALock> {
         let document = match toml::from_str::<Document>(text) {
             Ok(document) if (1..=VERSION).contains(&document.version) => document,
@@ -223,11 +223,11 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The text of the lock: the same scorers, the same bytes.
+    /// The text of the lock; the same scorers always produce the same bytes.
     pub fn text(&self) -> String {
         let mut text = format!("{HEAD}\nversion = {VERSION}\n");
         for locked in self.scorers.values() {
-            // Texts and lists of texts: TOML has all of it.
+            // The table consists of texts and lists of texts, so this cannot fail.
             let scorer = [(locked.address.to_string(), Table::of(locked))].into();
             let table = toml::to_string(&One { scorer }).unwrap_or_default();
             let _ = write!(text, "\n{table}");
@@ -235,7 +235,7 @@ impl Lock {
         text
     }
 
-    /// Whether an older scorebox wrote the text that it was read from; what is written is of this version.
+    /// Whether the lock was read from a text of an older version; it is always written in the current version.
     pub fn is_of_older_version(&self) -> bool {
         self.is_of_older_version
     }
@@ -245,24 +245,24 @@ impl Lock {
         self.scorers.get(&Address::canonical(address))
     }
 
-    /// Locks a scorer, in place of what it was locked to.
+    /// Locks a scorer, and replaces its earlier entry.
     pub fn insert(&mut self, locked: Locked) {
         self.scorers.insert(locked.address.to_string(), locked);
     }
 
-    /// Leaves a scorer out. Whether it was there.
+    /// Removes a scorer; returns whether the lock had it.
     pub fn remove(&mut self, address: &str) -> bool {
         self.scorers.remove(&Address::canonical(address)).is_some()
     }
 
-    /// All of them, in the order of their addresses.
+    /// All locked scorers, in the order of their addresses.
     pub fn iter(&self) -> impl Iterator<Item = &Locked> {
         self.scorers.values()
     }
 }
 
-/// Why a text is not a lock. What another version has would be full of mistakes that are not, so nothing else is said
-/// about it.
+/// Why a text is not a valid lock. For another version only that is reported, because this version would find mistakes
+/// where there are none.
 fn why_not(text: &str, error: &toml::de::Error) -> NotALock {
     match toml::from_str(text) {
         Ok(Versioned { version: None }) => NotALock::Invalid("it has no `version`".to_owned()),
@@ -275,7 +275,7 @@ fn why_not(text: &str, error: &toml::de::Error) -> NotALock {
     }
 }
 
-/// What is wrong, behind the number of its line.
+/// What is wrong, after its line number.
 fn placed(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     match error.span().and_then(|span| text.get(..span.start)) {

@@ -1,5 +1,5 @@
-//! What a registry wants to know of its user before it does something: a password, or a token that another service
-//! gives for one. Sends a password nowhere without TLS, unless plain HTTP is allowed.
+//! Answers a registry that requires a login: with a password, or with a token that another service returns for one.
+//! Sends no password without TLS, unless plain HTTP is allowed.
 
 use http_auth::parse_challenges;
 use reqwest::{
@@ -14,16 +14,16 @@ use crate::{credentials::Credentials, error::Failed, exchange::Exchange};
 /// The most bytes that are read of an answer with a token.
 const MAX_TOKEN_BYTES: usize = 256 << 10;
 
-/// How a registry wants to be asked.
+/// How a registry requires a login.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Challenge {
     /// With the password itself.
     Basic,
-    /// With a token, which the service at `realm` gives.
+    /// With a token from the service at `realm`.
     Bearer { realm: Url, service: Option<String> },
 }
 
-/// What a service for logins answers.
+/// The answer of a login service.
 #[derive(Deserialize)]
 struct Tokens {
     token: Option<String>,
@@ -31,7 +31,7 @@ struct Tokens {
 }
 
 impl Challenge {
-    /// The first way that is known here of those that the answer names.
+    /// The first supported way among those that the answer names.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Challenge, Failed> {
         let unclear = Failed::NotARegistry("it wants a login, and does not say how");
         for value in headers.get_all(WWW_AUTHENTICATE) {
@@ -56,7 +56,7 @@ impl Challenge {
         Err(unclear)
     }
 
-    /// The header that a request for `scope` carries then; `registry` is the registry's own address.
+    /// The header for a request for `scope`; `registry` is the registry's own address.
     pub(crate) async fn answer(
         self,
         exchange: &Exchange,
@@ -77,7 +77,7 @@ impl Challenge {
         let mut place = realm;
         let server = host_of(&place);
         let at_login = move |failed| match failed {
-            // It says what is too large: the token.
+            // This error already names what is too large: the token.
             Failed::TooLarge { .. } => failed,
             failed => Failed::AtLogin { server: server.clone(), failed: Box::new(failed) },
         };
@@ -110,14 +110,14 @@ impl Challenge {
     }
 }
 
-/// The host of a place, with its port if one is named.
+/// The host of a URL, with its port if one is named.
 pub(crate) fn host_of(place: &Url) -> String {
     let host = place.host_str().unwrap_or_default();
     place.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Whether passwords and components may be sent to `place`, which the registry names: over TLS, or else, if that is how
-/// the registry itself is asked, to its own host.
+/// Checks whether passwords and components may be sent to `place`, which the registry names: it must use TLS, or, if
+/// the registry itself is used without TLS, it must be on the registry's host.
 pub(crate) fn must_be_safe(place: &Url, registry: &Url) -> Result<(), Failed> {
     let is_own = registry.scheme() == "http" && place.host_str() == registry.host_str();
     match place.scheme() {

@@ -1,4 +1,4 @@
-//! A digest in a document as registries write it: `sha256:` and 64 hexadecimal digits. For `#[serde(with)]`.
+//! Writes a digest into documents as registries do: `sha256:` and 64 hexadecimal digits. For `#[serde(with)]`.
 
 use scorebox::digest::Digest;
 use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};

@@ -1,4 +1,4 @@
-//! Whether a server that is busy is asked again, and after how long. Waits for nothing, and asks nobody.
+//! Decides whether a busy server is asked again, and after how long. Does not wait itself.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,28 +7,28 @@ use reqwest::{
     header::{HeaderMap, RETRY_AFTER},
 };
 
-/// How often a server is asked in all.
+/// How many times a server is asked in total.
 pub(crate) const MAX_TIMES: u32 = 4;
-/// What is waited before it is asked for the second time, unless it says how long; doubles with each.
+/// The wait before the second request, unless the server states a time; it doubles with each request.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The most that is waited because the server says so. One that wants more is not asked again.
+/// The longest wait that a server can ask for. A server that states a longer one is not asked again.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// What helps against an answer.
+/// What may help after an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// To ask again after this.
+    /// Another request after this time.
     Wait(Duration),
-    /// To ask later. The server says after how long, or nothing.
+    /// A later request. The server may state after how long.
     Later(Option<Duration>),
-    /// Nothing: it is what the server has to say.
+    /// Nothing: the answer is final.
     None,
 }
 
-/// What helps against an answer with this status, after the server was asked so many times, at least once.
+/// What may help after an answer with this status, when the server was asked this many times, at least once.
 ///
-/// What changes something at the server is sent again only if the server says that it did nothing: behind 502 and 504
-/// it may have.
+/// A request that changes something is repeated only if the server reports that it did nothing: with 502 and 504 it may
+/// have done something.
 pub(crate) fn patience(
     status: StatusCode,
     method: &Method,

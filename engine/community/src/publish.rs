@@ -1,4 +1,4 @@
-//! An artifact to a registry, under a tag that nothing else has. Makes no artifact, and logs nobody in.
+//! Publishes an artifact to a registry, under a tag that nothing else has. Creates no artifact and no login.
 
 use scorebox::digest::Digest;
 
@@ -9,27 +9,27 @@ use crate::{
     signing::{SIGNATURE, SIGNER, Signature},
 };
 
-/// What is in the registry now.
+/// The outcome of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
     /// The digest of the manifest.
     pub digest: Digest,
-    /// Whether it was not there before.
+    /// Whether the artifact is new in the registry.
     pub is_new: bool,
-    /// Whether it was there, and something of it was missing or damaged, which is there again now.
+    /// Whether the artifact was already in the registry, but missing or damaged parts of it were replaced.
     pub is_repaired: bool,
 }
 
-/// Publishes an artifact under the registry's address, and reads its manifest back. If it is there already, it stays as
-/// it is: only what is missing of it or damaged is put back, and a signature that is not one of the component is
-/// replaced.
+/// Publishes an artifact under the registry's address, and reads its manifest back. An artifact that is already there
+/// stays as it is: only missing or damaged parts are replaced, and a signature that does not belong to the component.
 ///
-/// The tag is looked at before: two who publish at once may both find it free, and the second one's artifact has it
-/// then.
+/// The tag is checked first. If two publish at the same time, both may find it free; the tag then names the second
+/// artifact.
 ///
 /// # Errors
-/// [`Failed::Taken`] if the tag names something else; [`Failed::StaysDamaged`]; why it cannot be published.
+/// [`Failed::Taken`] if the tag names something else; [`Failed::StaysDamaged`]; or why the artifact cannot be
+/// published.
 pub async fn publish(
     registry: &Registry,
     artifact: &Artifact,
@@ -38,14 +38,14 @@ pub async fn publish(
     published.map_err(|failed| failed.at(registry.address().registry()))
 }
 
-/// What is published under the tag already, held against an artifact.
+/// How what is already published under the tag compares with an artifact.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum There {
-    /// It says the same. The text of its signature may be another one: each time that a key signs a component, it is.
+    /// It is the same. The text of its signature may differ, because each signing produces another one.
     Same,
-    /// It says the same, with a signature that is not one of the component.
+    /// It is the same, but its signature does not belong to the component.
     BadlySigned,
-    /// It says something else.
+    /// It is something else.
     Other,
 }
 
@@ -68,7 +68,7 @@ impl There {
             Ok(Some(signature)) if is_signed && signature.verify(artifact.component()).is_ok() => {
                 There::Same
             }
-            // Its publisher named the key, and the signature is missing or bad.
+            // Its publisher named the key, but the signature is missing or not valid.
             _ if is_signed && there.annotations.contains_key(SIGNER) => There::BadlySigned,
             _ => There::Other,
         }
@@ -94,7 +94,7 @@ async fn in_order(registry: &Registry, artifact: &Artifact) -> Result<Published,
         let digest = Digest::of(&manifest);
         return Ok(Published { digest, is_new, is_repaired: is_sent });
     }
-    // Last, so that the tag never names what is not there.
+    // The manifest is stored last, so that the tag never names something that does not exist.
     registry.keep_manifest(artifact.manifest().clone()).await?;
     let digest = artifact.digest();
     match registry.manifest(Access::Write).await? {

@@ -1,5 +1,5 @@
-//! A published scorer from a registry: which component a tag names now, and the component of a digest. Keeps nothing,
-//! and runs nothing.
+//! Fetches a published scorer from a registry: the component that a tag names now, or the component with a digest.
+//! Stores nothing, and runs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,17 +26,17 @@ pub struct Pulled {
     pub manifest: Digest,
     /// The digest of the component.
     pub digest: Digest,
-    /// The component, whose bytes have this digest. Nothing else of it is checked.
+    /// The component, whose bytes match this digest. Nothing else of it is checked.
     pub component: Bytes,
-    /// What its publisher says about it.
+    /// The annotations of its publisher.
     pub annotations: BTreeMap<String, String>,
 }
 
 impl Pulled {
-    /// Whose signature of the component it carries; `None` if it is not signed.
+    /// Who signed the component; `None` if it is not signed.
     ///
     /// # Errors
-    /// If the signature is not one of this component by the key beside it.
+    /// If the signature does not belong to this component and the named key.
     pub fn signer(&self) -> Result<Option<Signer>, BadSignature> {
         let Some(signature) = Signature::of_annotations(&self.annotations)? else {
             return Ok(None);
@@ -46,10 +46,10 @@ impl Pulled {
     }
 }
 
-/// What the registry has under its address.
+/// The scorer that the registry has under its address.
 ///
 /// # Errors
-/// [`Failed::Missing`], [`Failed::NotAScorer`]; why it cannot be had.
+/// [`Failed::Missing`], [`Failed::NotAScorer`]; or why it cannot be fetched.
 pub async fn pull(registry: &Registry) -> Result<Pulled, CommunityError> {
     pull_in_order(registry).await.map_err(|failed| failed.at(registry.address().registry()))
 }
@@ -74,29 +74,29 @@ async fn pull_in_order(registry: &Registry) -> Result<Pulled, Failed> {
     })
 }
 
-/// The registry with the address of the newest version that its address stands for: for `1.2` or `1`, the newest
-/// release of that line, or else the tag itself, which may be moved from release to release.
+/// The registry with the address of the newest version that its address means: for `1.2` or `1`, the newest release of
+/// that line; otherwise the tag itself, which may move from release to release.
 ///
 /// # Errors
-/// [`Failed::Missing`]; why the registry does not say.
+/// [`Failed::Missing`]; or why the versions cannot be listed.
 pub async fn newest(registry: Registry) -> Result<Registry, CommunityError> {
     let host = registry.address().registry().to_owned();
     newest_of(registry).await.map_err(|failed| failed.at(&host))
 }
 
-/// The versions of a scorer: the tags that are such, those that are not out yet too.
+/// The versions of a scorer: the tags that are versions, including pre-releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Releases {
-    /// In their order.
+    /// In ascending order.
     versions: Vec<Version>,
     /// All tags.
     tags: BTreeSet<String>,
 }
 
-/// Which versions the registry has of the scorer under its address, whatever the tag is.
+/// The versions of the scorer that the registry has under its address, whatever the tag is.
 ///
 /// # Errors
-/// Why the registry does not say.
+/// Why the versions cannot be listed.
 pub async fn releases(registry: &Registry) -> Result<Releases, CommunityError> {
     let tags = registry.tags().await;
     let tags = tags.map_err(|failed| failed.at(registry.address().registry()))?;
@@ -111,30 +111,30 @@ impl Releases {
         Releases { versions, tags: tags.iter().cloned().collect() }
     }
 
-    /// Whether a tag is a version by Semantic Versioning, so that it is known which one is newer.
+    /// Whether a tag is a semantic version, so that versions can be compared.
     pub fn are_compared_with(tag: &str) -> bool {
         Version::parse(tag).is_ok()
     }
 
-    /// Whether the registry lists this tag. If not, nothing is known of newer ones: it may list other tags than its
-    /// own, or have lost some.
+    /// Whether the registry lists this tag. If it does not, nothing is known about newer ones: the list may be
+    /// incomplete or belong to something else.
     pub fn has(&self, tag: &str) -> bool {
         self.tags.contains(tag)
     }
 
-    /// The newest release of all.
+    /// The newest release.
     pub fn newest(&self) -> Option<String> {
         self.versions.iter().rfind(|it| is_release(it)).map(Version::to_string)
     }
 
-    /// The newest versions of all, at most so many, the newest first; those that are not out yet too.
+    /// The newest versions, including pre-releases, at most this many, the newest first.
     pub fn newest_of_all(&self, most: usize) -> Vec<String> {
         self.versions.iter().rev().take(most).map(Version::to_string).collect()
     }
 
-    /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo
-    /// reads it: no other part changes than those behind the first that is not 0. One that is not out yet is for who
-    /// has one of the same version.
+    /// The newest version that is newer than `version` and compatible with it by Semantic Versioning, as cargo
+    /// interprets it: only parts after the first one that is not 0 may change. A pre-release counts only for a
+    /// pre-release of the same version.
     pub fn newest_compatible(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
         let compatible = self.versions.iter().rfind(|it| {
@@ -143,8 +143,8 @@ impl Releases {
         compatible.map(Version::to_string)
     }
 
-    /// The newest release, if it is newer than `version`; or else, for who has one that is not out yet, the newest of
-    /// these.
+    /// The newest release, if it is newer than `version`; otherwise, if `version` is a pre-release, the newest
+    /// pre-release of the same version.
     pub fn newer(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
         let newer = || self.versions.iter().rev().take_while(|it| **it > now);
@@ -152,13 +152,13 @@ impl Releases {
         release.or_else(|| newer().find(|it| is_of_the_same(it, &now))).map(Version::to_string)
     }
 
-    /// The newest release of the line that `1.2` or `1` stands for.
+    /// The newest release of the line that `1.2` or `1` means.
     pub fn newest_of_line(&self, written: &str) -> Option<String> {
         self.of_line(written).rfind(|it| is_release(it)).map(Version::to_string)
     }
 
-    /// The versions of this line, if none of it is out yet: the newest first, at most so many; none if it is not a
-    /// line.
+    /// The versions of this line, if it has only pre-releases: the newest first, at most this many; empty if the text
+    /// is not a line.
     pub fn not_out_yet(&self, written: &str, most: usize) -> Vec<String> {
         match self.newest_of_line(written) {
             Some(_) => Vec::new(),
@@ -178,13 +178,13 @@ fn is_release(version: &Version) -> bool {
     version.pre.is_empty()
 }
 
-/// Whether `version` is not out yet, as `now` is not, of which it is to be the same release.
+/// Whether `version` and `now` are pre-releases of the same release.
 fn is_of_the_same(version: &Version, now: &Version) -> bool {
     let number = |it: &Version| (it.major, it.minor, it.patch);
     !is_release(version) && !is_release(now) && number(version) == number(now)
 }
 
-/// What is the same in all versions that promise to be compatible.
+/// The part that is the same in all compatible versions.
 fn line(version: &Version) -> [u64; 3] {
     match (version.major, version.minor, version.patch) {
         (0, 0, patch) => [0, 0, patch],
@@ -223,7 +223,7 @@ fn not_out_yet(address: &Address, versions: Vec<String>) -> Failed {
     Failed::NotOutYet { name, line, versions }
 }
 
-/// The releases that `1.2` or `1` stands for; `None` if a tag is written in another way, and stands for itself.
+/// The line that `1.2` or `1` means; `None` if the tag has another format, and means only itself.
 fn line_of(tag: &str) -> Option<Vec<u64>> {
     let parts: Vec<&str> = tag.split('.').collect();
     let is_line = parts.len() <= 2 && parts.iter().all(|part| is_number(part));
@@ -234,19 +234,19 @@ fn is_number(part: &str) -> bool {
     part.parse::<u64>().is_ok_and(|number| number.to_string() == part)
 }
 
-/// The component of that digest, whatever a tag names now.
+/// The component with that digest, whatever a tag names now.
 ///
 /// # Errors
-/// [`Failed::NoComponent`], [`Failed::OtherBytes`]; why it cannot be had.
+/// [`Failed::NoComponent`], [`Failed::OtherBytes`]; or why it cannot be fetched.
 pub async fn pull_component(registry: &Registry, digest: Digest) -> Result<Bytes, CommunityError> {
     let blob = registry.blob(digest, MAX_COMPONENT_BYTES).await;
     blob.map_err(|failed| failed.at(registry.address().registry()))
 }
 
-/// What the publisher says about a scorer in the manifest of that digest, whatever a tag names now.
+/// The annotations in the manifest with that digest, whatever a tag names now.
 ///
 /// # Errors
-/// [`Failed::Missing`], [`Failed::NotAScorer`]; why it cannot be had.
+/// [`Failed::Missing`], [`Failed::NotAScorer`]; or why they cannot be fetched.
 pub async fn pull_annotations(
     registry: &Registry,
     manifest: Digest,

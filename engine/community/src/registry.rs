@@ -1,5 +1,5 @@
-//! A registry, and what it is asked about one name: which manifest a tag names, and to keep blobs and manifests.
-//! Decides nothing about what is published.
+//! Sends requests about one name to a registry: get the manifest of a tag, store blobs and manifests. Makes no
+//! decisions about what is published.
 
 use std::{
     collections::BTreeMap,
@@ -24,36 +24,36 @@ use crate::{
     login::{Challenge, must_be_safe},
 };
 
-/// What may stand behind a tag. A registry says that there is nothing if there is something that was not asked for.
+/// The types that a manifest may have. A registry reports that there is nothing if the type was not requested.
 const MANIFEST_TYPES: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
      application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
 
-/// The most bytes of an answer that says only that something was done.
+/// The most bytes of an answer that only reports success.
 const MAX_DONE_BYTES: usize = 64 << 10;
 
-/// How many tags a page of them is asked for: some registries refuse a higher number.
+/// How many tags to request on a page: some registries refuse a higher number.
 const TAGS_OF_A_PAGE: usize = 1000;
 /// The most pages of tags, and the most bytes of all of them.
 const MAX_TAG_PAGES: usize = 100;
 const MAX_TAGS_BYTES: usize = 8 << 20;
-/// The most time for all of them.
+/// The longest time for all pages.
 const MAX_TAGS_TIME: Duration = Duration::from_secs(2 * 60);
 
-/// How often the place of a blob may be another one.
+/// How many redirects to a blob are followed.
 pub(crate) const MAX_REDIRECTS: usize = 3;
 
-/// How a registry is spoken to.
+/// How to connect to a registry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a registry is safe from eavesdroppers or not")]
 pub enum Transport {
     /// Over TLS, with the certificates that this machine trusts.
     #[default]
     Tls,
-    /// Without TLS: everybody on the way can read and change what is sent.
+    /// Without TLS: everybody on the network path can read and change what is sent.
     PlainHttp,
 }
 
-/// A registry, asked about one name.
+/// A registry, for requests about one name.
 #[derive(Debug)]
 pub struct Registry {
     address: Address,
@@ -61,11 +61,12 @@ pub struct Registry {
     url: Url,
     exchange: Exchange,
     credentials: Option<Credentials>,
-    /// What requests carry since the registry wanted a login, by what it is good for.
+    /// The headers for requests since the registry required a login, by their access.
     authorization: Mutex<BTreeMap<Access, HeaderValue>>,
 }
 
-/// What a login is wanted for. A registry that lets everybody read may refuse a token for more to who is nobody.
+/// The access that a login is for. A registry that lets everybody read may refuse a token for more to an anonymous
+/// user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     /// To read.
@@ -83,7 +84,7 @@ impl Access {
     }
 }
 
-/// What is sent.
+/// A request.
 #[derive(Clone)]
 struct Question {
     access: Access,
@@ -91,18 +92,17 @@ struct Question {
     url: Url,
     accept: Option<&'static str>,
     content: Option<(&'static str, Bytes)>,
-    /// What is expected, in words, and the most bytes of it.
+    /// The name of the expected answer in messages, and the most bytes of it.
     what: &'static str,
     max_bytes: usize,
 }
 
 impl Registry {
-    /// The registry of `address`, for what is published under its name. Connects to nothing yet; asks with
-    /// `credentials` only if the registry wants a login. Its answers need a runtime of tokio with time and
-    /// input/output.
+    /// The registry of `address`, for what is published under its name. Does not connect yet; sends `credentials` only
+    /// if the registry requires a login. Requests need a tokio runtime with time and I/O.
     ///
     /// # Errors
-    /// [`Failed::Prepare`] if there can be no connections.
+    /// [`Failed::Prepare`] if connections are not possible.
     pub fn new(
         address: &Address,
         transport: Transport,
@@ -118,18 +118,18 @@ impl Registry {
         Ok(Registry { address: address.clone(), url, exchange, credentials, authorization })
     }
 
-    /// What the registry is asked about.
+    /// The address that requests are about.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The manifest behind the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes
+    /// The manifest of the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes
     /// afterwards.
     pub(crate) async fn manifest(&self, access: Access) -> Result<Option<Bytes>, Failed> {
         self.manifest_at(self.address.tag(), access).await
     }
 
-    /// The manifest of that digest; `None` if there is none.
+    /// The manifest with that digest; `None` if there is none.
     pub(crate) async fn manifest_of(&self, digest: Digest) -> Result<Option<Bytes>, Failed> {
         let manifest = self.manifest_at(&format!("sha256:{digest}"), Access::Read).await?;
         match manifest {
@@ -153,7 +153,7 @@ impl Registry {
         }
     }
 
-    /// All tags of the name; none if it has not got the name.
+    /// All tags of the name; none if the registry does not have the name.
     pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
         self.tags_within(MAX_TAGS_TIME).await
     }
@@ -175,7 +175,7 @@ impl Registry {
         for _ in 0..MAX_TAG_PAGES {
             let reply = self.ask(Question::new(Method::GET, url.clone(), WHAT, left)).await;
             let reply = reply.map_err(|failed| match failed {
-                // Of all pages together.
+                // The limit applies to all pages together.
                 Failed::TooLarge { what, .. } => {
                     Failed::TooLarge { what, max_bytes: MAX_TAGS_BYTES }
                 }
@@ -200,14 +200,14 @@ impl Registry {
         Err(Failed::TooManyPages(MAX_TAG_PAGES))
     }
 
-    /// The same registry, asked about another tag of the name.
+    /// The same registry, for another tag of the name.
     #[must_use]
     pub fn with_tag(mut self, address: Address) -> Registry {
         self.address = address;
         self
     }
 
-    /// Makes the registry keep a manifest under the tag.
+    /// Stores a manifest in the registry under the tag.
     pub(crate) async fn keep_manifest(&self, manifest: Bytes) -> Result<(), Failed> {
         let url = self.below(&format!("manifests/{}", self.address.tag()))?;
         let question = Question {
@@ -218,7 +218,7 @@ impl Registry {
         done(&self.ask(question).await?)
     }
 
-    /// Makes the registry keep a blob, if it has not got it, whole. Whether it was sent.
+    /// Stores a blob in the registry, unless the registry already has it complete. Returns whether it was sent.
     pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<bool, Failed> {
         let there = self.below(&format!("blobs/{}", blob.name()))?;
         let looking = Question {
@@ -227,7 +227,7 @@ impl Registry {
         };
         let is_there = self.ask(looking).await?;
         match is_there.status.as_u16() {
-            // A registry finds it by its name, and looks at no byte of it.
+            // The registry checks only the name of a blob, not its bytes.
             200 if self.has_whole(blob).await? => Ok(false),
             200 => {
                 self.upload(blob).await?;
@@ -241,7 +241,7 @@ impl Registry {
         }
     }
 
-    /// Whether the registry sends these bytes when it is asked for the blob.
+    /// Whether the registry returns these bytes for the blob.
     async fn has_whole(&self, blob: &Blob) -> Result<bool, Failed> {
         match self.blob(blob.digest, blob.bytes.len()).await {
             Ok(_) => Ok(true),
@@ -274,13 +274,13 @@ impl Registry {
         done(&self.ask(question).await?)
     }
 
-    /// The component of that digest, which has at most `max_bytes`.
+    /// The component with that digest, which has at most `max_bytes`.
     pub(crate) async fn blob(&self, digest: Digest, max_bytes: usize) -> Result<Bytes, Failed> {
         self.blob_of(digest, "a component", max_bytes).await
     }
 
-    /// The blob of that digest, which is `what` and has at most `max_bytes`. It may be somewhere else, to where a
-    /// registry redirects: no login is sent there.
+    /// The blob with that digest and at most `max_bytes`; errors call it `what`. The registry may redirect to another
+    /// location: no login is sent there.
     pub(crate) async fn blob_of(
         &self,
         digest: Digest,
@@ -311,11 +311,11 @@ impl Registry {
     }
 
     fn below(&self, path: &str) -> Result<Url, Failed> {
-        // The parts of an address and of a digest have no character that means something in a URL.
+        // An address and a digest contain no character that has a meaning in a URL.
         self.url.join(path).map_err(|error| Failed::Prepare(error.to_string()))
     }
 
-    /// Asks, and once more with a login if the registry wants one.
+    /// Sends a request, and repeats it with a login if the registry requires one.
     async fn ask(&self, question: Question) -> Result<Reply, Failed> {
         let is_own = question.url.origin() == self.url.origin();
         let access = question.access;
@@ -333,10 +333,10 @@ impl Registry {
         self.allowed(reply)
     }
 
-    /// The login that is good for this, if the registry wanted one before.
+    /// The login for this access, if the registry has required one before.
     fn kept(&self, access: Access) -> Option<HeaderValue> {
         let kept = self.authorization.lock().unwrap_or_else(PoisonError::into_inner);
-        // In their order: who may write may read.
+        // `Access` is ordered, because a login for writing also allows reading.
         kept.range(access..).next().map(|(_, login)| login.clone())
     }
 
@@ -344,7 +344,7 @@ impl Registry {
         self.authorization.lock().unwrap_or_else(PoisonError::into_inner).insert(access, login);
     }
 
-    /// The answer, unless it wants another login.
+    /// The answer, unless it requires another login.
     fn allowed(&self, reply: Reply) -> Result<Reply, Failed> {
         match (reply.status.as_u16(), &self.credentials) {
             (401 | 403, None) => Err(Failed::LoginWanted),
@@ -369,7 +369,7 @@ impl Registry {
     }
 }
 
-/// What is expected of an answer that only says so.
+/// The name of an answer that only reports success.
 const DONE: &str = "an answer that something was done";
 
 impl Question {
@@ -379,7 +379,7 @@ impl Question {
     }
 }
 
-/// The address of the next page of a list, in the form of RFC 8288: `<PLACE>; rel="next"`.
+/// The address of the next page of a list, in the format of RFC 8288: `<PLACE>; rel="next"`.
 fn next_page(headers: &HeaderMap) -> Option<&str> {
     let links = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
     links.flat_map(|links| links.split('<').skip(1)).find_map(|link| {
@@ -400,7 +400,7 @@ fn done(reply: &Reply) -> Result<(), Failed> {
     }
 }
 
-/// A server on this machine is never asked through a proxy.
+/// Whether a server is on this machine; such a server is never asked through a proxy.
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
@@ -415,7 +415,7 @@ mod tests {
 
     #[tokio::test]
     async fn all_pages_of_tags_have_one_time() {
-        // It takes connections, and never says anything.
+        // This server accepts connections, but never answers.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("{}/team/grade:1", silent.local_addr().unwrap()).parse().unwrap();
         let registry = Registry::new(&address, Transport::PlainHttp, None).unwrap();

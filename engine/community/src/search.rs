@@ -1,41 +1,41 @@
-//! Scorers that are meant by some words: which of them have all of the words, and which come first. Knows no index.
+//! Finds scorers by words: which ones match all words, and in which order. Knows no index.
 
-/// The most words that are looked for.
+/// The most words of a search.
 const MAX_WORDS: usize = 20;
 
-/// Words to look for, in small letters.
+/// The words of a search, in lower case.
 #[derive(Clone, Debug)]
 pub struct Words(Vec<String>);
 
-/// The texts of a scorer in which words are looked for.
+/// The texts of a scorer that are searched.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a text that is left out is not searched")]
 pub struct Searched<'a> {
-    /// What it calls itself: `exact-match`.
+    /// The scorer's own id: `exact-match`.
     pub id: &'a str,
-    /// Where it is; empty if it is built in.
+    /// Its address; empty if it is built in.
     pub address: &'a str,
-    /// Its title for a person.
+    /// Its title for people.
     pub title: &'a str,
     /// What it scores and how.
     pub description: &'a str,
-    /// The parts of a case that it reads, and what it must be granted.
+    /// The parts of a case that it reads, and the grants that it needs.
     pub needs: &'a [String],
 }
 
 impl Words {
-    /// The words of these texts, up to twenty of them.
+    /// The words of these texts, at most twenty.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Words {
         let words = texts.into_iter().flat_map(str::split_whitespace).map(str::to_lowercase);
         Words(words.take(MAX_WORDS).collect())
     }
 
-    /// Whether there are none.
+    /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How far a scorer is from what is meant: the less, the earlier it comes. `None` if it lacks one of the words.
+    /// How well a scorer matches: the lower, the better. `None` if it lacks one of the words.
     pub fn distance(&self, scorer: &Searched<'_>) -> Option<u32> {
         let lower = Searched {
             id: &scorer.id.to_lowercase(),
@@ -52,7 +52,7 @@ impl Words {
     }
 }
 
-/// How far one word is from a scorer, by where it is found.
+/// How well a scorer matches one word, depending on where the word is found.
 fn distance(word: &str, scorer: &Searched<'_>) -> Option<u32> {
     let is_part = |text: &str| text.split(|it: char| !it.is_alphanumeric()).any(|it| it == word);
     let needs = || scorer.needs.iter().any(|need| need.to_lowercase().contains(word));

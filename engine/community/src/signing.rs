@@ -1,5 +1,5 @@
-//! Signatures of components in minisign's format, which travel with them as annotations. Trusts no key: whose a key is,
-//! is for a person to know.
+//! Makes and checks signatures of components in minisign's format, which are published as annotations. Trusts no key: a
+//! person must know who owns it.
 
 use std::{collections::BTreeMap, fmt, io::Cursor, str::FromStr};
 
@@ -7,27 +7,27 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use minisign::{PublicKey, SecretKey, SecretKeyBox, SignatureBox};
 use zeroize::Zeroizing;
 
-/// The annotation that holds the text of the signature.
+/// The annotation that contains the text of the signature.
 pub(crate) const SIGNATURE: &str = "scorebox.signature";
-/// The annotation that holds the public key.
+/// The annotation that contains the public key.
 pub(crate) const SIGNER: &str = "scorebox.signer";
 
-/// The most bytes of a signature's text, or of a key, that are looked at.
+/// The most bytes of a signature's text, or of a key, that are read.
 const MAX_BYTES: usize = 1024;
 /// The most bytes of the text of a signature.
 pub(crate) const MAX_SIGNATURE_BYTES: usize = MAX_BYTES;
 
-/// The bytes of a secret key.
+/// The size of a secret key.
 const SECRET_KEY_BYTES: usize = 158;
 
-/// The bytes of an Ed25519 signature.
+/// The size of an Ed25519 signature.
 const ED25519_BYTES: usize = 64;
 
-/// A public key, as minisign writes it: 56 characters that begin with `RW`.
+/// A public key in minisign's format: 56 characters that begin with `RW`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signer(String);
 
-/// A text is not a public key.
+/// A text is not a valid public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a public key of minisign, which has 56 characters and begins with `RW`")]
 #[non_exhaustive]
@@ -40,20 +40,20 @@ pub struct Signature {
     text: String,
 }
 
-/// Why a component is not signed.
+/// Why a component could not be signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSigned {
-    /// The text is not that of a secret key.
+    /// The text is not a valid secret key.
     #[error("it is not a secret key of minisign")]
     NotAKey,
-    /// The key has a password, and none is given.
+    /// The key has a password, but none is given.
     #[error("the key has a password")]
     PasswordWanted,
-    /// It is another password.
+    /// The password is wrong.
     #[error("the password is not the key's")]
     WrongPassword,
-    /// The system gives no random numbers.
+    /// The system provides no random numbers.
     #[error("cannot sign: {0}")]
     Failed(String),
 }
@@ -62,19 +62,19 @@ pub enum NotSigned {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadSignature {
-    /// Only one of key and signature is there, or one of them is not what it should be.
+    /// Either the key or the signature is missing, or one of them is not valid.
     #[error("its signature is not valid")]
     Malformed,
-    /// It is a signature of another component, or by another key.
+    /// The signature belongs to another component, or is by another key.
     #[error("its signature is not one of this component by {0}")]
     NotOfThis(Signer),
 }
 
 impl Signature {
-    /// Signs a component with a secret key, whose text is that of minisign's file.
+    /// Signs a component with a secret key in the format of minisign's file.
     ///
     /// # Errors
-    /// Why it is not signed.
+    /// Why the component could not be signed.
     pub fn make(
         component: &[u8],
         secret_key: &str,
@@ -89,24 +89,24 @@ impl Signature {
         Ok(Signature { signer: Signer(public.to_base64()), text })
     }
 
-    /// A signature whose text is that of minisign's file, said to be by `signer`.
+    /// A signature in the format of minisign's file, attributed to `signer`.
     ///
     /// # Errors
-    /// [`BadSignature::Malformed`] if it is too long to be one. Nothing else of it is checked.
+    /// [`BadSignature::Malformed`] if the text is too long. Nothing else is checked.
     pub fn of_text(signer: &Signer, text: &str) -> Result<Signature, BadSignature> {
         if text.len() > MAX_BYTES {
             return Err(BadSignature::Malformed);
         }
-        // Git and editors may end the lines of a file as Windows ends them.
+        // Git and editors may convert the line ends of a file to those of Windows.
         Ok(Signature { signer: signer.clone(), text: text.replace("\r\n", "\n") })
     }
 
-    /// The text of the signature among the annotations of a manifest, whoever it is said to be by.
+    /// The text of the signature in the annotations of a manifest, whatever its signer is.
     pub(crate) fn text_of_annotations(annotations: &BTreeMap<String, String>) -> Option<&str> {
         annotations.get(SIGNATURE).map(String::as_str)
     }
 
-    /// The signature among the annotations of a manifest; `None` if there is neither a key nor a signature.
+    /// The signature in the annotations of a manifest; `None` if there is neither a key nor a signature.
     ///
     /// # Errors
     /// [`BadSignature::Malformed`].
@@ -123,18 +123,18 @@ impl Signature {
         }
     }
 
-    /// It as annotations.
+    /// The signature as annotations.
     pub fn annotations(&self) -> [(String, String); 2] {
         [(SIGNER.to_owned(), self.signer.0.clone()), (SIGNATURE.to_owned(), self.text.clone())]
     }
 
-    /// The text of it, as in a file of minisign.
+    /// The text of the signature, as in a minisign file.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it has the number of its signer's key. The number proves nothing: it is for the words about a signature
-    /// by another key.
+    /// Whether the signature contains the id of its signer's key. The id proves nothing: it only selects the message
+    /// for a signature by another key.
     ///
     /// # Errors
     /// [`BadSignature::Malformed`].
@@ -145,7 +145,7 @@ impl Signature {
         Ok(signature.keynum() == key.keynum())
     }
 
-    /// The key that it is said to be by.
+    /// The key that the signature is attributed to.
     pub fn signer(&self) -> &Signer {
         &self.signer
     }
@@ -158,8 +158,8 @@ impl Signature {
         let key = self.signer.key().ok_or(BadSignature::Malformed)?;
         let signature =
             SignatureBox::from_string(&self.text).map_err(|_| BadSignature::Malformed)?;
-        // One text for one signature: base64 has bits at its end that mean nothing, and minisign takes a signature of
-        // its comment that is longer than one, and panics at one that is shorter.
+        // Only one text is accepted for a signature: base64 has unused bits at its end, and minisign accepts a comment
+        // signature that is too long, and panics if it is too short.
         if signature.to_string().trim_end() != self.text.trim_end() || !self.comment_is_signed() {
             return Err(BadSignature::Malformed);
         }
@@ -175,14 +175,14 @@ impl Signature {
     }
 }
 
-/// The key behind a comment, as minisign writes it: 158 bytes in base64, of which the third and the fourth are zero if
-/// it has no password.
+/// The key after the comment line, in minisign's format: 158 bytes in base64, of which the third and the fourth are
+/// zero if the key has no password.
 fn secret_key_of(text: &str, password: Option<Zeroizing<String>>) -> Result<SecretKey, NotSigned> {
     let line = text.lines().nth(1).unwrap_or_default();
     let bytes = Zeroizing::new(STANDARD.decode(line.trim()).map_err(|_| NotSigned::NotAKey)?);
     match bytes.get(2..4) {
         Some(derivation) if bytes.len() == SECRET_KEY_BYTES => {
-            // minisign's own tool leaves the checksum of a key without a password empty.
+            // minisign's own tool leaves the checksum empty in a key without a password.
             if derivation == [0, 0] {
                 return SecretKey::from_bytes(&bytes).map_err(|_| NotSigned::NotAKey);
             }
@@ -226,7 +226,7 @@ impl fmt::Display for Signer {
 mod tests {
     use super::*;
 
-    /// The text of a new key without a password.
+    /// A new key without a password, as text.
     fn secret_key() -> String {
         let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
         pair.sk.to_box(None).unwrap().into_string()
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(read.verify(b"one"), Ok(()));
         let signer = read.signer().clone();
         assert_eq!(read.verify(b"two"), Err(BadSignature::NotOfThis(signer)));
-        // The signature of one key, said to be by another.
+        // A signature by one key, attributed to another.
         let other = Signature::make(b"one", &secret_key(), None).unwrap();
         let mixed = Signature { signer: other.signer.clone(), ..signature };
         assert_eq!(mixed.verify(b"one"), Err(BadSignature::NotOfThis(other.signer)));
@@ -275,7 +275,7 @@ mod tests {
             for with in ["", "A", "\n", "=", "é"] {
                 let mut text = signature.text.clone();
                 text.replace_range(at..=at, with);
-                // What is changed in the line that is not signed, or to the same, changes nothing; and nothing panics.
+                // A change in the unsigned line, or to the same byte, has no effect; and no change causes a panic.
                 let changed = Signature { text, ..signature.clone() };
                 let is_unsigned = at < signature.text.find('\n').unwrap();
                 let is_same = changed.text.trim() == signature.text.trim();
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Whether a signature's text is one of another signature after this change of one byte: in the words of the signed
-    /// comment, or a letter of base64 behind the name of the algorithm.
+    /// Whether this change of one byte turns the text into that of another signature: the byte is in the signed
+    /// comment, or a base64 letter after the name of the algorithm.
     fn is_another_signature(text: &str, at: usize, with: &str) -> bool {
         const ALGORITHM: usize = 3;
         let before = &text[..at];
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// Made by the tool `minisign` 0.11 (`-G -W`), with the public key that it made beside it.
+    /// Created with the tool `minisign` 0.11 (`-G -W`), with its public key.
     const OF_THE_TOOL: [&str; 2] = [
         "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA4bA0bpoVFHz2ko6FS6xbi+WHwSvQNp6F8VLnnC/fYDbYV3fhd8JiVi5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI",

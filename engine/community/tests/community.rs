@@ -1,5 +1,5 @@
-//! Publishing at and pulling from HTTP servers on the loopback interface that behave as registries do, or do not. A
-//! real registry is asked by the tests of the command line.
+//! Tests publishing to and pulling from HTTP servers on the loopback interface that behave like registries, or
+//! misbehave. The tests of the command line use a real registry.
 
 mod hostile;
 mod indexes;

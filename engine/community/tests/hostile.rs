@@ -1,4 +1,4 @@
-//! Registries that misbehave: a bounded amount is read, and nothing is sent where it does not belong.
+//! Tests registries that misbehave: a bounded amount is read, and nothing is sent where it does not belong.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) async fn published(
     })
 }
 
-/// A registry that has nothing and takes everything; its uploads are at `place`.
+/// An empty registry that accepts everything; its uploads are at `place`.
 pub(crate) fn empty(asked: &Asked, place: &str) -> Answer {
     match asked.method.as_str() {
         "POST" => Answer::status(202, "").with("Location", place),
@@ -91,7 +91,7 @@ async fn an_upload_to_another_place_carries_no_password() {
         None => Answer::status(401, "").with("WWW-Authenticate", "Basic realm=\"here\""),
         Some(_) => empty(asked, &place),
     });
-    // It has forgotten what it took.
+    // The registry has lost what it accepted.
     assert_eq!(published(&server, aladdin()).await, Err(Failed::NotKept));
     let uploads = other.asked();
     assert_eq!(uploads.len(), 2);

@@ -1,5 +1,5 @@
-//! Indexes from web servers and registries that have none, another's, or send too much or something else: the result is
-//! what the signer signed, or nothing.
+//! Tests indexes from web servers and registries that have none, or another's, or send too much or something else: the
+//! result is what the signer signed, or nothing.
 
 use scorebox::digest::Digest;
 use scorebox_community::{
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Answer, Asked, Server};
 
-/// A key, with the index and the signature that it made.
+/// A key, with an index and its signature.
 struct Publisher {
     key: String,
     signer: Signer,
@@ -146,7 +146,7 @@ async fn a_web_server_may_redirect_three_times_and_not_to_another_host_without_t
     let team = Publisher::new();
     let home = web(&team.document, &team.signature);
     let host = home.host();
-    // `/2/team/index.json` is two redirects from `/team/index.json` of the other server.
+    // `/2/team/index.json` is two redirects away from `/team/index.json` of the other server.
     let away = Server::start(move |asked: &Asked| {
         let place = match asked.target.as_bytes()[1] {
             b'3' => asked.target.replacen('3', "2", 1),
@@ -196,13 +196,13 @@ async fn a_server_that_fails_is_not_one_without_an_index() {
         assert!(!failed.as_ref().unwrap_err().is_passing());
         assert_eq!(failed, Err(IndexFailed::Server(Failed::LoginWanted)));
     }
-    // Nobody listens at a port that was given back.
+    // Nothing listens on a port that was released.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nobody = format!("http://127.0.0.1:{port}/index.json");
     assert!(fetched_from(&nobody, &team.signer).await.unwrap_err().is_passing());
 }
 
-/// The manifest of an index as a registry keeps it.
+/// The manifest of an index in a registry.
 fn manifest(team: &Publisher) -> Value {
     let digest = format!("sha256:{}", Digest::of(team.document.as_bytes()));
     let kind = "application/vnd.scorebox.index.v1+json";
@@ -216,7 +216,7 @@ fn manifest(team: &Publisher) -> Value {
     })
 }
 
-/// What is fetched from a registry with this manifest, which answers for every blob in this way.
+/// The result of fetching from a registry with this manifest, which gives this answer for every blob.
 async fn fetched_of(
     manifest: &Value,
     blob: Answer,

@@ -1,4 +1,4 @@
-//! Registries that want a login: with a password, or with a token of another service.
+//! Tests registries that require a login: with a password, or with a token of another service.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     server::{Answer, Server},
 };
 
-/// A registry that wants a token of the service at `realm`.
+/// A registry that requires a token of the service at `realm`.
 fn wanting_token(realm: String) -> Server {
     Server::start(move |asked| match asked.authorization.as_deref() {
         Some("Bearer a-token") => empty(asked, "/upload"),
@@ -41,7 +41,7 @@ async fn a_token_is_asked_for_once_with_the_password_which_the_registry_does_not
 #[tokio::test]
 async fn who_reads_wants_a_token_for_reading_only_and_keeps_it() {
     let service = Server::start(|asked| match asked.target.contains("push") {
-        // As some registries refuse those who are nobody.
+        // Some registries refuse anonymous users like this.
         true => Answer::status(403, ""),
         false => Answer::status(200, r#"{"token": "a-token"}"#),
     });

@@ -1,5 +1,5 @@
-//! Registries that have no scorer, send more or something else than it, or redirect: what is had is the component of
-//! the digest, or nothing.
+//! Tests registries that have no scorer, send more or something else, or redirect: the result is the component with the
+//! digest, or nothing.
 
 use std::{collections::BTreeMap, sync::Mutex};
 
@@ -30,7 +30,7 @@ async fn pulled(server: &Server) -> Result<Pulled, Failed> {
     })
 }
 
-/// Why there is no scorer in what the registry has.
+/// Why the artifact in the registry is not a scorer.
 async fn not_a_scorer(manifest: impl Into<Vec<u8>>) -> &'static str {
     let manifest = manifest.into();
     let server = Server::start(move |_| Answer::status(200, manifest.clone()));
@@ -60,7 +60,7 @@ fn manifest(layers: impl Into<Value>) -> Value {
     })
 }
 
-/// A registry with a scorer, whose component it answers for in this way.
+/// A registry with a scorer, which gives this answer for its component.
 fn answering(component: impl Fn(&Asked) -> Answer + Send + 'static) -> Server {
     let manifest = manifest([layer(&digest(), SIZE)]).to_string();
     Server::start(move |asked| match asked.target.contains("/manifests/") {
@@ -134,7 +134,7 @@ async fn a_component_that_is_cut_off_is_not_had() {
     assert!(matches!(failed, Failed::EndedEarly(_)), "{failed:?}");
 }
 
-/// A registry with a scorer that is busy when it is asked for something for the first and second time.
+/// A registry with a scorer that is busy for the first two requests of each resource.
 fn busy_twice(status: u16) -> Server {
     let manifest = manifest([layer(&digest(), SIZE)]).to_string();
     let seen = Mutex::new(BTreeMap::<String, u32>::new());

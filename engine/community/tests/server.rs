@@ -1,5 +1,5 @@
-//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no
-//! protocol.
+//! A server on the loopback interface that records requests and sends the answers that a test defines, valid or not.
+//! Knows no protocol.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,7 +13,7 @@ use std::{
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
@@ -42,14 +42,14 @@ impl Answer {
         self
     }
 
-    /// Its bytes are sent again and again, until the client leaves.
+    /// Sends its bytes again and again, until the client disconnects.
     pub(crate) fn without_end(mut self) -> Answer {
         self.is_endless = true;
         self
     }
 }
 
-/// The server, until it is dropped.
+/// A server that runs until it is dropped.
 pub(crate) struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -72,7 +72,7 @@ impl Server {
                 let answer = answer(&question);
                 let is_head = question.method == "HEAD";
                 keeping.lock().unwrap().push(question);
-                // A client may leave whenever it likes.
+                // A client may disconnect at any time.
                 let _ = write(&mut stream, &answer, is_head);
             }
         });
@@ -95,13 +95,13 @@ pub(crate) const SIGNED: [&[u8]; 2] = [
     include_bytes!("../../../tests/certificates/localhost.key.pem"),
 ];
 
-/// A certificate of `localhost` that is also that of an authority, and its key.
+/// A certificate of `localhost` that is also a certificate of an authority, and its key.
 pub(crate) const SELF_SIGNED: [&[u8]; 2] = [
     include_bytes!("../../../tests/certificates/self-signed.pem"),
     include_bytes!("../../../tests/certificates/self-signed.key.pem"),
 ];
 
-/// The host and port of a server over TLS whose certificate its only client refuses, so that it is never asked.
+/// The host and port of a TLS server whose certificate its only client refuses, so that it receives no request.
 pub(crate) fn refused([certificate, key]: [&[u8]; 2]) -> String {
     let ring = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(ring)
@@ -126,8 +126,8 @@ pub(crate) fn refused([certificate, key]: [&[u8]; 2]) -> String {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_over.store(true, SeqCst);
-        // Wakes the thread, which waits for a client.
-        // It is not waited for: it may be sending without end to a client that leaves when the test's runtime ends.
+        // This wakes the thread, which waits for a client. The thread is not joined: it may be sending without end to a
+        // client that disconnects only when the test's runtime ends.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }

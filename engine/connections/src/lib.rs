@@ -1,5 +1,5 @@
-//! Why a connection failed, from what reqwest, rustls and the system say, and the proxy that it takes. Opens no
-//! connection, tries nothing again, and leaves the words for users to its callers.
+//! Finds out why a connection failed, from the errors of reqwest, rustls and the system, and which proxy it uses. Opens
+//! no connection, retries nothing, and leaves messages for users to its callers.
 //!
 //! - `proxy`: the proxy that the environment names for an address.
 
@@ -14,26 +14,26 @@ pub use proxy::{NotAProxy, Proxy};
 /// What is wrong with a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// It is the certificate of an authority, as `openssl req -x509` makes it, and the server uses it as its own. It is
-    /// refused even if that authority is trusted.
+    /// It is the certificate of an authority, such as `openssl req -x509` creates, and the server uses it as its own.
+    /// It is refused even if that authority is trusted.
     OfAnAuthority,
-    /// It is not trusted, for any other reason: its authority, its time, its name.
+    /// It is not trusted for any other reason: its authority, its period of validity, its name.
     NotTrusted,
 }
 
-/// How a server speaks another protocol than it is spoken to in.
+/// How a server's protocol differs from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolFault {
-    /// It is spoken to with TLS, and answers without.
+    /// The client uses TLS, but the server answers without it.
     WithoutTls,
-    /// Its answer is not HTTP; a server with TLS that is spoken to without may answer so.
+    /// Its answer is not HTTP; a TLS server may answer this way to a client without TLS.
     NotHttp,
-    /// The head of its answer is longer than any, or states a length that no answer has.
+    /// The head of its answer is too long, or states a length that no answer has.
     TooLarge,
 }
 
-/// What is behind an error: its innermost cause, in words. The errors around it say little, and those of reqwest name
-/// the address, in which a secret may be.
+/// The innermost cause of an error, as text. The errors around it contain little, and those of reqwest contain the
+/// address, which may contain a secret.
 pub fn cause(error: &(dyn Error + 'static)) -> String {
     causes(error).last().map(ToString::to_string).unwrap_or_default()
 }
@@ -49,8 +49,8 @@ pub fn certificate_fault(error: &(dyn Error + 'static)) -> Option<CertificateFau
     })
 }
 
-/// Whether the server's certificate is refused because nobody knows the authority that signed it, and not for its name
-/// or its time.
+/// Whether the server's certificate is refused because the authority that signed it is unknown, and not because of its
+/// name or its period of validity.
 pub fn is_of_unknown_authority(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| {
         matches!(
@@ -60,11 +60,10 @@ pub fn is_of_unknown_authority(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// In what way the server speaks another protocol, if that is why there is no answer: another attempt has the same
-/// outcome.
+/// How the server's protocol differs, if that is why there is no answer: another attempt would have the same outcome.
 pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
     causes(error).find_map(|cause| {
-        // The first byte of what came begins no record of TLS.
+        // The first byte of the answer does not begin a TLS record.
         let is_no_record = matches!(
             cause.downcast_ref(),
             Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType))
@@ -78,8 +77,8 @@ pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
     })
 }
 
-/// What is wrong with the server's certificate, if the words of an error say so. For an error that is handed on as a
-/// text, with those of all its causes in it, and of which no type is left.
+/// What is wrong with the server's certificate, if the message of an error contains it. This is for an error that is
+/// passed on only as text, with the messages of all its causes and without its types.
 pub fn certificate_fault_in_words(words: &str) -> Option<CertificateFault> {
     if !words.contains(REFUSED_CERTIFICATE) {
         return None;
@@ -90,22 +89,23 @@ pub fn certificate_fault_in_words(words: &str) -> Option<CertificateFault> {
     })
 }
 
-/// What rustls says of each certificate that it refuses: `Display` of `Error::InvalidCertificate` in its `error.rs`.
+/// What rustls reports for each certificate that it refuses: `Display` of `Error::InvalidCertificate` in its
+/// `error.rs`.
 const REFUSED_CERTIFICATE: &str = "invalid peer certificate: ";
-/// What it says of one of an authority: `Debug` of the variant in `error.rs` of webpki.
+/// What rustls reports for a certificate of an authority: `Debug` of the variant in webpki's `error.rs`.
 const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
 
-/// rustls has no error of its own for this one of webpki.
+/// rustls has no separate error for this error of webpki.
 fn is_of_an_authority(error: &CertificateError) -> bool {
     let CertificateError::Other(other) = error else { return false };
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// An error, what caused it, what caused that, and so on.
+/// An error, its cause, the cause of that, and so on.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     iter::successors(Some(error), |error| {
         let error: &'a (dyn Error + 'static) = *error;
-        // An error of the operating system that wraps another has that one's words, and not it as its source.
+        // An operating-system error that wraps another one has its message, but not the error itself as its source.
         match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(wrapped) => Some(wrapped),
             None => error.source(),

@@ -1,23 +1,23 @@
-//! The proxy that the environment names for an address: whether it is one, and what messages may say of it. The HTTP
-//! client finds it in the same way, and asks it.
+//! Finds the proxy that the environment names for an address, whether it is valid, and what messages may contain of it.
+//! The HTTP client finds and uses it in the same way.
 
 use std::env;
 
 use hyper_util::client::proxy::matcher::Matcher;
 use url::Url;
 
-/// A proxy that is spoken to in HTTP.
+/// A proxy that uses HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
     /// The host and the port, without a password.
     pub place: String,
-    /// The user's name and password in Base64, as the proxy is shown them; `None` if the address has none.
+    /// The user name and password in Base64, as they are sent to the proxy; `None` if the address has none.
     pub credentials: Option<String>,
     /// Whether it is spoken to with TLS, since its address begins with `https://`.
     pub speaks_tls: bool,
 }
 
-/// The variable that names something else than a proxy. Its value is left out: it may have a password.
+/// The variable whose value is not a valid proxy. The value is left out, because it may contain a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAProxy(pub &'static str);
 
@@ -33,12 +33,13 @@ impl Proxy {
         Some(Proxy { place, credentials: credentials.map(str::to_owned), speaks_tls })
     }
 
-    /// Checks the variables that name a proxy for addresses of this scheme, `http` or `https`.
+    /// Checks the variables that name a proxy for addresses with this scheme, `http` or `https`.
     ///
     /// # Errors
-    /// If one has something else than an address: the client would ask the server itself.
+    /// If one does not contain a valid address: the client would then connect to the server directly.
     pub fn check_variables(scheme: &str) -> Result<(), NotAProxy> {
-        // A program that a web server starts has the visitor's `Proxy` header in `HTTP_PROXY`: there, none is asked.
+        // In a program that a web server starts, `HTTP_PROXY` contains the visitor's `Proxy` header, so no proxy is
+        // used there.
         if env::var_os("REQUEST_METHOD").is_some() {
             return Ok(());
         }
@@ -52,7 +53,8 @@ impl Proxy {
     }
 }
 
-/// The variables that name a proxy for `https` or `http`, each in the spelling that counts first and in the other one.
+/// The variables that name a proxy for `https` or `http`, each in the spelling that takes precedence and in the other
+/// one.
 fn variables(scheme: &str) -> [[&'static str; 2]; 2] {
     let all = ["ALL_PROXY", "all_proxy"];
     match scheme {
@@ -61,12 +63,12 @@ fn variables(scheme: &str) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// Whether a variable has the address of a proxy that is spoken to in HTTP, or nothing.
+/// Whether a variable contains the address of a proxy that uses HTTP, or is empty.
 fn is_address(value: &str) -> bool {
     let proxies = Matcher::builder().all(value.to_owned()).build();
     let Ok(any) = "http://a/".parse() else { return false };
     let proxy = proxies.intercept(&any).map(|proxy| proxy.uri().to_string());
-    // Host and port are checked there; the client checks neither.
+    // The host and the port are checked here, because the client checks neither.
     let proxy = proxy.and_then(|proxy| Url::parse(&proxy).ok());
     let is_reachable = |url: &Url| {
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|it| !it.is_empty())

@@ -1,4 +1,4 @@
-//! Why reqwest cannot connect to servers on the loopback interface.
+//! Tests why reqwest cannot connect to servers on the loopback interface.
 
 use std::{
     io::{Read as _, Write as _},
@@ -14,7 +14,7 @@ use rustls::{
 
 use super::{CertificateFault::*, *};
 
-/// A certificate of `localhost` that is also that of an authority and signed itself, and its key.
+/// A self-signed certificate of `localhost` that is also a certificate of an authority, and its key.
 const SELF_SIGNED: [&[u8]; 2] = [
     include_bytes!("../../../tests/certificates/self-signed.pem"),
     include_bytes!("../../../tests/certificates/self-signed.key.pem"),
@@ -27,7 +27,7 @@ const SIGNED: [&[u8]; 2] = [
 const AUTHORITY: &[u8] = include_bytes!("../../../tests/certificates/authority.pem");
 const OTHER_AUTHORITY: &[u8] = include_bytes!("../../../tests/certificates/other-authority.pem");
 
-/// Has the first connection to a new address treated by a thread.
+/// Handles the first connection to a new address on a thread.
 fn server(treat: impl FnOnce(TcpStream) + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -35,7 +35,7 @@ fn server(treat: impl FnOnce(TcpStream) + Send + 'static) -> SocketAddr {
     address
 }
 
-/// A server with this certificate, which sends nothing but what TLS needs.
+/// A server with this certificate, which sends only what TLS needs.
 fn encrypted([certificate, key]: [&[u8]; 2]) -> SocketAddr {
     let ring = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(ring)
@@ -49,12 +49,12 @@ fn encrypted([certificate, key]: [&[u8]; 2]) -> SocketAddr {
         .unwrap();
     let mut connection = ServerConnection::new(Arc::new(config)).unwrap();
     server(move |mut stream| {
-        // Until the client refuses the certificate, or goes away.
+        // Runs until the client refuses the certificate or closes the connection.
         while connection.complete_io(&mut stream).is_ok_and(|(read, _)| read > 0) {}
     })
 }
 
-/// Why a client that trusts this authority alone gets no answer.
+/// Why a client that trusts only this authority gets no answer.
 async fn refusal(url: &str, authority: &[u8]) -> reqwest::Error {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let authority = reqwest::Certificate::from_pem(authority).unwrap();
@@ -62,7 +62,7 @@ async fn refusal(url: &str, authority: &[u8]) -> reqwest::Error {
     client.get(url).send().await.unwrap_err()
 }
 
-/// The words of an error and of all that caused it, in one text.
+/// The messages of an error and of all its causes, in one text.
 fn words(error: &(dyn Error + 'static)) -> String {
     causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
@@ -70,10 +70,10 @@ fn words(error: &(dyn Error + 'static)) -> String {
 #[tokio::test]
 async fn the_certificate_of_an_authority_is_told_from_one_that_is_not_trusted() {
     for (server, host, trusted, fault, is_unknown) in [
-        // Whether the client trusts it or not.
+        // Whether the client trusts it or not, an authority's certificate is refused.
         (SELF_SIGNED, "localhost", SELF_SIGNED[0], OfAnAuthority, false),
         (SELF_SIGNED, "localhost", OTHER_AUTHORITY, OfAnAuthority, false),
-        // Of an authority that is not known, and of another name.
+        // The authority is unknown, or the name differs.
         (SIGNED, "localhost", OTHER_AUTHORITY, NotTrusted, true),
         (SIGNED, "127.0.0.1", AUTHORITY, NotTrusted, false),
     ] {
@@ -113,7 +113,7 @@ async fn another_failure_is_not_one_of_the_certificate() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_http_is_told_from_one_that_breaks_off() {
-    // What a server with TLS says to a request without: a fatal alert.
+    // A TLS server answers this to a request without TLS: a fatal alert.
     let alert: &[u8] = b"\x15\x03\x01\x00\x02\x02\x46";
     for (answer, fault) in [
         (alert, Some(ProtocolFault::NotHttp)),

@@ -1,5 +1,5 @@
-//! The columns of a table of scores, each once: its name, what kind of values it has, and where they are from. How a
-//! value is written is for the formats to say.
+//! Defines the columns of a table of scores, each once: its name, the kind of its values, and where they come from. It
+//! leaves to the formats how a value is written.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ pub(crate) struct Scored<'a> {
     pub case: &'a ReportedCase<'a>,
     pub content: &'a CaseContent,
     pub record: &'a ScoreRecord,
-    /// Whether a scorer of the run can fail a case.
+    /// Whether the run has a scorer that can fail a case.
     pub decides: bool,
 }
 
-/// What values a column has.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -64,7 +64,7 @@ impl<'a> Cell<'a> {
         number.map_or(Cell::Missing, Cell::Number)
     }
 
-    /// The value as every program reads it, and the halves of surrogate pairs that it has something else for.
+    /// The value in a form that every program can read, and how many halves of surrogate pairs were replaced in it.
     fn readable(self) -> (Cell<'a>, u64) {
         match self {
             Cell::Json(json) => {
@@ -75,7 +75,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The value as text: of JSON that is a string, what is in it.
+    /// The value as text; for a JSON string, its content.
     pub(crate) fn to_text(&self) -> Option<Cow<'a, str>> {
         Some(match self {
             Cell::Missing => return None,
@@ -84,7 +84,7 @@ impl<'a> Cell<'a> {
             Cell::Json(json) if json.starts_with('"') => match serde_json::from_str::<String>(json)
             {
                 Ok(text) => text.into(),
-                // Who can write to the database can put anything there.
+                // Anyone with write access to the database can store anything there.
                 Err(_) => json.clone(),
             },
             Cell::Json(json) => json.clone(),
@@ -102,7 +102,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// The value for a score; `halves` counts the halves of surrogate pairs that U+FFFD replaces in it.
+    /// The value for a score; `halves` counts the halves of surrogate pairs that are replaced by U+FFFD.
     pub(crate) fn cell<'a>(&self, scored: &Scored<'a>, halves: &mut u64) -> Cell<'a> {
         let (cell, more) = (self.of)(scored).readable();
         *halves += more;
@@ -115,7 +115,7 @@ macro_rules! columns {
         /// The columns, in their order.
         pub(crate) const COLUMNS: &[Column] = &[$(Column { name: $name, kind: Kind::$kind, of: $of },)+];
 
-        /// The names of the columns, in their order; docs/export.md says what each has.
+        /// The names of the columns, in their order; docs/export.md describes the content of each.
         pub const COLUMN_NAMES: &[&str] = &[$($name),+];
     };
 }
@@ -164,24 +164,24 @@ columns! {
     "reused_from": Text = |it| Cell::text(it.record.reused_from.as_deref());
 }
 
-/// Why the case is to be skipped, as a case says it: `true` if nothing is said.
+/// Why the case is skipped, in the form that a case has: `true` without a reason.
 fn skip<'a>(scored: &Scored<'a>) -> Cell<'a> {
     match scored.case.decided.case.skip.as_deref() {
         None => Cell::Missing,
         Some("") => Cell::Json("true".into()),
-        // A string is JSON.
+        // A string as JSON cannot fail.
         Some(why) => Cell::Json(serde_json::to_string(why).unwrap_or_default().into()),
     }
 }
 
-/// What the score counts as in its case's verdict.
+/// How the score counts in the verdict of its case.
 fn standing<'a>(scored: &Scored<'a>) -> Cell<'a> {
     let row = &scored.record.row;
     let against = &scored.case.decided.against;
     match against.iter().find(|against| against.scorer_id == row.scorer_id) {
         Some(against) => Cell::text(Some(against.standing.as_str())),
         None if row.answer.status == Status::Scored => Cell::text(Some("holds")),
-        // There is nothing that could hold.
+        // Without a score, there is nothing that could hold.
         None => Cell::Missing,
     }
 }

@@ -1,7 +1,7 @@
-//! Stored scores as one table for other programs: a row for each score, with its case. Decides nothing, opens no file,
-//! prints nothing.
+//! Writes stored scores as one table for other programs: a row for each score, with its case. Decides nothing, opens no
+//! file, prints nothing.
 //!
-//! - `columns`: the columns, in one table, and what of a score each has.
+//! - `columns`: the columns, in one table, and which part of a score each contains.
 //! - `separated`: CSV, in which no text is a formula.
 //! - `lines`: JSON Lines.
 //! - `parquet_file`: Parquet.
@@ -25,7 +25,7 @@ use columns::Scored;
 
 pub use columns::COLUMN_NAMES;
 
-/// What a table is written as.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExportFormat {
@@ -38,11 +38,11 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [ExportFormat; 3] =
         [ExportFormat::Csv, ExportFormat::Jsonl, ExportFormat::Parquet];
 
-    /// The word for it.
+    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             ExportFormat::Csv => "csv",
@@ -58,7 +58,7 @@ impl fmt::Display for ExportFormat {
     }
 }
 
-/// A word that names no format of a table.
+/// A word that is not a valid table format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a format of a table; there are csv, jsonl and parquet")]
 pub struct NotAFormat(String);
@@ -72,9 +72,9 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// A place that rows are written to.
+/// Somewhere that rows are written to.
 trait Rows {
-    /// Adds a row; `halves` counts the halves of surrogate pairs that U+FFFD replaces in it.
+    /// Adds a row; `halves` counts the halves of surrogate pairs that are replaced by U+FFFD.
     fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()>;
 
     /// Writes what is left.
@@ -85,20 +85,21 @@ trait Rows {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exported {
-    /// The rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Halves of surrogate pairs in JSON, which U+FFFD replaces: programs refuse a file that has one.
+    /// The number of halves of surrogate pairs in JSON that are replaced by U+FFFD: programs refuse a file that
+    /// contains one.
     pub halves: u64,
 }
 
-/// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all of them from one state of
-/// the database. `progress` hears how many were written so far.
+/// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all from one state of the
+/// database. `progress` receives how many rows were written so far.
 ///
-/// Memory is bounded by a case, and for Parquet by a group of rows (some 32 MiB).
+/// Memory is bounded by a case, and for Parquet by a row group (about 32 MiB).
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); the database cannot be read or written. What was
-/// written by then is not a whole table.
+/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); the database cannot be read; the output cannot be
+/// written. The part that was written by then is not a complete table.
 pub fn export(
     store: &Store,
     options: ReportOptions<'_>,

@@ -1,5 +1,5 @@
-//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested.
-//! What is not seen in a text is escaped. Which columns there are is `columns`' to say.
+//! Writes JSON Lines: an object for each score, with the column names as keys and nested JSON. Invisible characters in
+//! a text are escaped. It leaves the choice of columns to `columns`.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::{
     columns::{COLUMNS, Cell, Scored},
 };
 
-/// Lines in the making.
+/// Writes lines to an output.
 pub(crate) struct Lines<W>(W);
 
 impl<W: Write> Lines<W> {
@@ -48,9 +48,9 @@ fn write_text(mut out: impl Write, text: &str) -> io::Result<()> {
     out.write_all(visible_json_line(&serde_json::to_string(text)?).as_bytes())
 }
 
-/// Writes JSON that was stored, on one line. A line end in it is between its parts.
+/// Writes stored JSON on one line. A line end in it can only be white space between its parts.
 fn write_json(mut out: impl Write, json: &str) -> io::Result<()> {
-    // Who can write to the database can put anything there.
+    // Anyone with write access to the database can store anything there.
     if serde_json::from_str::<&RawValue>(json).is_err() {
         return write_text(out, json);
     }

@@ -1,5 +1,5 @@
-//! Parquet, for data engines: texts, 64-bit integers and numbers; JSON is text. Which columns there are is `columns`'
-//! to say.
+//! Writes Parquet, for data engines: texts, 64-bit integers and floating-point numbers; JSON is text. It leaves the
+//! choice of columns to `columns`.
 
 use std::{
     io::{self, Write},
@@ -23,13 +23,13 @@ use crate::{
     columns::{COLUMNS, Cell, Kind, Scored},
 };
 
-/// Rows, and bytes of their texts, that are handed to the writer at once.
+/// How many rows, or bytes of their texts, are handed to the writer at once.
 const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
-/// Bytes after which a group of rows ends: they are in memory until then.
+/// The number of bytes after which a row group ends: it is in memory until then.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// A file in the making.
+/// A file that is being written.
 pub(crate) struct File<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
@@ -38,7 +38,7 @@ pub(crate) struct File<W: Write + Send> {
     bytes: usize,
 }
 
-/// Values of a column that are not written yet.
+/// Values of a column that are not yet written.
 enum Building {
     Text(StringBuilder),
     Integer(Int64Builder),
@@ -54,7 +54,7 @@ impl Building {
         }
     }
 
-    /// Adds a value; answers with its bytes.
+    /// Adds a value; returns how many bytes it has.
     fn put(&mut self, cell: &Cell<'_>) -> usize {
         match (self, cell) {
             (Building::Text(builder), cell) => {
@@ -144,7 +144,7 @@ impl<W: Write + Send> Rows for File<W> {
     }
 }
 
-/// Values fit their columns, so what goes wrong is the writing.
+/// Values fit their columns, so only writing can fail.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -1,5 +1,5 @@
-//! CSV, for spreadsheets: a text that a spreadsheet would take for a formula begins with an apostrophe. Which columns
-//! there are is `columns`' to say.
+//! Writes CSV, for spreadsheets: a text that a spreadsheet would take for a formula begins with an apostrophe. It
+//! leaves the choice of columns to `columns`.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::{
     columns::{COLUMNS, Cell, Kind, Scored},
 };
 
-/// A table in the making.
+/// A table that is being written.
 pub(crate) struct Table<W: io::Write>(csv::Writer<W>);
 
 impl<W: io::Write> Table<W> {
@@ -41,7 +41,7 @@ impl<W: io::Write> Rows for Table<W> {
     }
 }
 
-/// What is written are texts, so nothing else can go wrong.
+/// All values are texts, so only writing can fail.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

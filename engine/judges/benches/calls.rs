@@ -1,5 +1,5 @@
-//! Calls of one provider against a server on the loopback interface that takes 200 ms for each: how close they come to
-//! the ideal time, and how much memory they take. Checks nothing.
+//! Measures calls of one provider to a server on the loopback interface that takes 200 ms for each: how close they come
+//! to the ideal time, and how much memory they take. Checks nothing.
 //!
 //!     cargo bench --bench calls -- [CALLS [CONCURRENCY]]
 
@@ -25,7 +25,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use scorebox::judge::{Generation, JudgeSettings, Message, ProviderSettings, Question, Role};
 
-/// How long the server thinks.
+/// How long the server takes for an answer.
 const THINKING: Duration = Duration::from_millis(200);
 
 /// The characters of a question.
@@ -47,7 +47,7 @@ async fn main() {
     let before = memory();
     let (began, retried) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
     let next = Arc::new(AtomicUsize::new(0));
-    // More callers than places, and so many that memory shows what a call takes and not how many there are.
+    // There are more callers than slots, and enough of them that memory shows what each call takes.
     let callers = (0..3 * concurrency).map(|_| {
         let (judge, retried, next) = (judge.clone(), retried.clone(), next.clone());
         tokio::spawn(async move {
@@ -86,7 +86,7 @@ fn question(number: usize) -> Question {
     })
 }
 
-/// A server on its own thread.
+/// Starts a server on its own thread.
 fn serve() -> std::net::SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -111,7 +111,7 @@ fn serve() -> std::net::SocketAddr {
     address
 }
 
-/// The most memory that this process had so far, in kilobytes; 0 if the system does not say.
+/// The most memory that this process has used so far, in kilobytes; 0 if the system does not report it.
 fn memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

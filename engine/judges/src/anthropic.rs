@@ -1,4 +1,4 @@
-//! Anthropic's messages, as documents. Sends nothing.
+//! Writes requests and reads answers of Anthropic's messages protocol. Sends nothing.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,13 +13,13 @@ use crate::{
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
-/// Where conversations are sent to.
+/// The path that conversations are sent to.
 pub(crate) const MESSAGES: &str = "/v1/messages";
 
 /// The version of the protocol, which each request names.
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// The most tokens of an answer unless the question says: the protocol wants a number.
+/// The most tokens of an answer if the question has no limit: the protocol requires a number.
 const MAX_TOKENS: u32 = 1024;
 
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ struct Conversation<'a> {
     tool_choice: Option<Chosen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
-    /// None of the members above.
+    /// Contains none of the members above.
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
 }
@@ -65,12 +65,12 @@ struct Chosen {
 struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
-    /// None of the members above.
+    /// Contains none of the members above.
     #[serde(flatten)]
     extra: Option<&'a Map<String, Value>>,
 }
 
-/// The member in which a form is asked for. What else is in it is the user's.
+/// The member that asks for a form. Its other members are the user's.
 const OUTPUT_CONFIG: &str = "output_config";
 
 #[derive(Serialize)]
@@ -137,7 +137,7 @@ impl Usage {
     }
 }
 
-/// What the server said, asked in this way.
+/// Reads what the server answered when it was asked in this way.
 pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
     let usage = counted::<Usage>(document).tokens();
     match serde_json::from_slice(document) {
@@ -157,7 +157,7 @@ fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {
         Some(Way::Tool) => content.calls.arguments().or(content.text),
         _ => content.text,
     };
-    // A model may say nothing, as one that thought until it had no tokens left.
+    // The text may be missing, for example if the model used all its tokens for thinking.
     let text = text.unwrap_or_default();
     Ok(Said { reply: Reply::Text { text, truncated }, model: answer.model })
 }

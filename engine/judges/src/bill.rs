@@ -1,4 +1,4 @@
-//! What the answers of one call consumed together, each priced by itself. Knows no budget.
+//! Adds up what the answers of one call consumed, each priced separately. Knows no budget.
 
 use scorebox::judge::TokenUsage;
 
@@ -6,11 +6,11 @@ use scorebox::judge::TokenUsage;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bill {
     answers: u32,
-    /// A count that one of the answers does not state is not known.
+    /// A count is unknown if one of the answers does not report it.
     pub(crate) usage: TokenUsage,
-    /// What those cost of which it is known.
+    /// The cost of all answers whose cost is known.
     pub(crate) known_usd: Option<f64>,
-    /// Answers of which it is not known.
+    /// The number of answers with an unknown cost.
     of_unknown_cost: u32,
 }
 
@@ -30,13 +30,13 @@ impl Bill {
         }
     }
 
-    /// Whether they cost more than is known.
+    /// Whether the answers cost more than is known.
     pub(crate) fn lacks_some(&self) -> bool {
         self.known_usd.is_some() && self.of_unknown_cost > 0
     }
 }
 
-/// The tokens of both, if both are counted.
+/// The sum of both, if both are known.
 fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     Some(one?.saturating_add(other?))
 }

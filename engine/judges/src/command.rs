@@ -19,13 +19,13 @@ use crate::{
     spoken::{MAX_TEXT_BYTES, Said, max_bytes, named},
 };
 
-/// The exit code that asks to be tried again: a temporary failure, as `sysexits.h` has it.
+/// The exit code that asks for another attempt: a temporary failure, as in `sysexits.h`.
 const TEMPORARY_FAILURE: i32 = 75;
 
 /// A program that answers questions.
 pub(crate) struct Command {
     command: Vec<String>,
-    /// Its name as messages have it.
+    /// The program's name in messages.
     program: String,
     timeout: Duration,
     in_words: bool,
@@ -68,7 +68,7 @@ impl Command {
                 }
             };
             let outcome = call.in_time(attempt).await.and_then(|printed| {
-                // A program that does not take the question need not have asked anybody.
+                // A program that does not take the question may not have asked any model.
                 if !matches!(printed.says, Says::Error(_)) || printed.counts() {
                     call.consume(printed.usage, printed.cost_usd);
                 }
@@ -82,7 +82,7 @@ impl Command {
         Ok(call.answer(said.reply, named(said.model, question.model())))
     }
 
-    /// The question as JSON on a line.
+    /// The question as JSON on one line.
     fn input(&self, question: &Question) -> Vec<u8> {
         let form = match question {
             Question::Generate(generation) if self.in_words => {
@@ -102,7 +102,7 @@ impl Command {
         input
     }
 
-    /// What it printed, if it did what it should.
+    /// What the program printed, if it ran successfully.
     fn printed(&self, ended: &Ended) -> Result<Printed, Failure> {
         let program = &self.program;
         if ended.code != Some(0) {
@@ -126,7 +126,7 @@ impl Command {
         Ok(printed(text).unwrap_or_else(|| Printed::of_text(text)))
     }
 
-    /// What that says to the question.
+    /// What the output answers to the question.
     fn said(&self, printed: Printed, question: &Question) -> Result<Said, Failure> {
         let program = &self.program;
         let unfit = |what: String| Failure::unavailable(format!("{program} printed {what}"));
@@ -192,13 +192,13 @@ impl Printed {
         }
     }
 
-    /// Whether it says what it consumed.
+    /// Whether the output reports what was consumed.
     fn counts(&self) -> bool {
         self.usage != TokenUsage::default() || self.cost_usd.is_some()
     }
 }
 
-/// The object of the protocol; `None` if this is not one, and so the answer itself.
+/// The object of the protocol; `None` if the output is not such an object and is therefore the answer itself.
 fn printed(text: &str) -> Option<Printed> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! From what a suite says about a judge to a provider. Connects to nothing before the first question.
+//! Makes a provider from what a suite defines for a judge. Connects to nothing before the first question.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     wire::Wire,
 };
 
-/// The provider that these settings describe, which sends this key if its server is given one. Its answers need a
-/// runtime of tokio with time and input/output.
+/// Makes the provider that these settings describe; it sends this key if its server requires one. Its answers need a
+/// tokio runtime with time and I/O.
 ///
 /// # Errors
 ///
@@ -45,11 +45,12 @@ pub fn connect(
     }
 }
 
-/// The same, with the key that the settings name: `value_of` gives the value of a variable of the environment.
+/// Makes the same provider, with the key that the settings name: `value_of` returns the value of an environment
+/// variable.
 ///
 /// # Errors
 ///
-/// Also [`ConnectError::NoKey`].
+/// The same as for [`connect`], and [`ConnectError::NoKey`].
 pub fn connect_with(
     settings: &JudgeSettings,
     value_of: impl FnOnce(&str) -> Option<String>,
@@ -80,7 +81,8 @@ fn served(
     Ok(Arc::new(Served::new(wire, server, settings)))
 }
 
-/// A base URL without a slash at its end. Whatever may be a secret in it is refused, since it is shown and stored.
+/// A base URL without a slash at its end. This refuses any part that may be a secret, because the URL is shown and
+/// stored.
 fn address(base_url: &str) -> Result<String, ConnectError> {
     let url = Url::parse(base_url).map_err(|_| ConnectError::Address("is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {

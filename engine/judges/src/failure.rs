@@ -1,30 +1,30 @@
-//! Why an attempt failed, and whether another may succeed. Tries nothing.
+//! Describes why an attempt failed, and whether another one may succeed. Makes no attempts.
 
 use std::time::Duration;
 
 use scorebox::judge::AskErrorKind;
 
-/// Why an attempt has no answer.
+/// Why an attempt returned no answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: AskErrorKind,
-    /// Who said what, without a key.
+    /// What failed and with which message, without the key.
     pub(crate) message: String,
     pub(crate) remedy: Remedy,
-    /// What the server said, if it refused the request, or failed at the form that was asked for.
+    /// What the server reported, if it refused the request, or failed because of the requested form.
     pub(crate) refusal: Option<Refusal>,
-    /// Whether the attempt may cost something, and nobody says how much.
+    /// Whether the attempt may have an unknown cost.
     pub(crate) is_uncounted: bool,
 }
 
-/// What may help.
+/// What may help after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Nothing: the next attempt has the same outcome.
+    /// Nothing: another attempt would have the same outcome.
     Nothing,
-    /// Another attempt, but not before so long; `slows_all` if the server asks all callers to wait.
+    /// Another attempt, but no sooner than this; `slows_all` if the server asks all callers to wait.
     Again { no_sooner: Duration, slows_all: bool },
-    /// One more attempt, and no third of the kind.
+    /// One more attempt, but not a second one for the same reason.
     AgainOnce,
 }
 
@@ -32,12 +32,12 @@ pub(crate) enum Remedy {
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// Its message, without the key, and not all of it if it is long.
+    /// The server's message, without the key, and shortened if it is long.
     pub(crate) text: String,
 }
 
 impl Failure {
-    /// The provider does not take it.
+    /// The provider refuses the question.
     pub(crate) fn refused(message: String) -> Failure {
         Failure {
             kind: AskErrorKind::Refused,
@@ -48,35 +48,35 @@ impl Failure {
         }
     }
 
-    /// The provider fails, and will again.
+    /// The provider fails, and another attempt would fail too.
     pub(crate) fn unavailable(message: String) -> Failure {
         Failure { kind: AskErrorKind::Unavailable, ..Failure::refused(message) }
     }
 
-    /// The provider fails, and may succeed next time.
+    /// The provider fails, but another attempt may succeed.
     pub(crate) fn passing(message: String) -> Failure {
         let remedy = Remedy::Again { no_sooner: Duration::ZERO, slows_all: false };
         Failure { remedy, ..Failure::unavailable(message) }
     }
 
-    /// There was no answer in time. The question was sent, and who answers may go on.
+    /// The answer did not arrive in time. The question was sent, so the provider may still be working on it.
     pub(crate) fn timed_out(message: String, remedy: Remedy) -> Failure {
         let failure = Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) };
         failure.uncounted()
     }
 
-    /// The provider has only asked to wait, for so long that no answer is to be expected.
+    /// The provider only asked to wait, for so long that no answer can be expected.
     pub(crate) fn limited(message: String) -> Failure {
         Failure { kind: AskErrorKind::Limited, ..Failure::refused(message) }
     }
 
-    /// The caller stopped it while it waited.
+    /// The caller stopped the call while it waited.
     pub(crate) fn stopped() -> Failure {
         let message = "stopped before the question was sent".to_owned();
         Failure { kind: AskErrorKind::Stopped, ..Failure::refused(message) }
     }
 
-    /// The same of an attempt that may cost something, and nobody says how much.
+    /// The same failure, of an attempt that may have an unknown cost.
     pub(crate) fn uncounted(self) -> Failure {
         Failure { is_uncounted: true, ..self }
     }

@@ -1,12 +1,12 @@
-//! How an answer of a given form is asked for: the schema itself, and in words. Enforces nothing.
+//! Asks for an answer of a given form: with the schema itself, and as text. Enforces nothing.
 
 use serde_json::{Value, value::RawValue};
 
-/// The name that a form goes by in requests.
+/// The name of a form in requests.
 pub(crate) const NAME: &str = "answer";
 
-/// Keywords that the strict mode of OpenAI and its hosts takes. With any other one, a schema is sent without that mode:
-/// some hosts refuse bounds and patterns.
+/// The keywords that the strict mode of OpenAI and compatible servers accepts. A schema with any other keyword is sent
+/// without that mode, because some servers refuse bounds and patterns.
 const STRICT: [&str; 12] = [
     "$defs",
     "$ref",
@@ -22,32 +22,32 @@ const STRICT: [&str; 12] = [
     "type",
 ];
 
-/// The keywords of which a schema has at least one in that mode.
+/// The keywords of which each schema needs at least one in strict mode.
 const SAYS_WHAT: [&str; 5] = ["$ref", "anyOf", "const", "enum", "type"];
 
-/// The form of an answer, in the order of keys that its author chose: models answer in it.
+/// The form of an answer, with keys in the order that its author chose, because models answer in that order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form<'a> {
     pub(crate) schema: &'a RawValue,
-    /// Whether it is of objects, the only forms that servers enforce.
+    /// Whether the form describes objects, the only forms that servers enforce.
     pub(crate) is_of_objects: bool,
-    /// Whether it is one that OpenAI's strict mode takes.
+    /// Whether OpenAI's strict mode accepts the form.
     pub(crate) is_strict: bool,
 }
 
-/// How a form is asked for.
+/// How a request asks for a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// With the schema, which the server enforces.
     Schema,
     /// As the call of a tool.
     Tool,
-    /// In words.
+    /// As text in the prompt.
     Prompt,
 }
 
 impl<'a> Form<'a> {
-    /// The form with this schema; `None` if it is not a JSON object.
+    /// The form with this schema; `None` if the schema is not a JSON object.
     pub(crate) fn of(schema: &'a str) -> Option<Form<'a>> {
         let raw: &RawValue = serde_json::from_str(schema).ok()?;
         let value: Value = serde_json::from_str(schema).ok()?;
@@ -55,7 +55,7 @@ impl<'a> Form<'a> {
         Some(Form { schema: raw, is_of_objects, is_strict: is_strict(&value) })
     }
 
-    /// The system prompt with the form in words behind it.
+    /// The system prompt, followed by the form as text.
     pub(crate) fn in_words(&self, system: Option<&str>) -> String {
         let words = format!(
             "Answer with a single JSON value that is valid against the JSON Schema below, and with nothing else: no text \
@@ -69,7 +69,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Whether all objects of a schema are closed, have no optional properties, and no keyword is unusual.
+/// Whether all objects of a schema are closed, all properties are required, and all keywords are in `STRICT`.
 fn is_strict(schema: &Value) -> bool {
     let Some(object) = schema.as_object() else { return false };
     let is_usual = object.keys().all(|key| STRICT.contains(&key.as_str()))

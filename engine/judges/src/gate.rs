@@ -1,5 +1,5 @@
-//! How many calls run at once, how many begin in a minute, and who waits for what: for places, for the rate, for a
-//! pause that the server asked for, for the next attempt. Knows nothing of what is called.
+//! Controls how many calls run at once, how many begin in a minute, and what each call waits for: a slot, the rate, a
+//! pause that the server asked for, or the next attempt. It does not know what the calls do.
 
 use std::{
     sync::{
@@ -24,7 +24,7 @@ use crate::{
     retry,
 };
 
-/// Where all calls of a provider pass.
+/// The gate that all calls of a provider pass through.
 #[derive(Debug)]
 pub(crate) struct Gate {
     places: Semaphore,
@@ -61,15 +61,15 @@ impl Gate {
         )
     }
 
-    /// A call that waits from now on, until `stop` is ordered.
+    /// Registers a call, which waits from now on until `stop` is ordered.
     pub(crate) fn arrive(&self, stop: Halt) -> Arrived<'_> {
         Arrived { gate: self, presence: Presence::new(&self.waiting), stop }
     }
 
-    /// Waits until an attempt may begin. Gives the number of the last pause, which is over.
+    /// Waits until an attempt may begin. Returns the number of the last pause, which is over.
     ///
     /// # Errors
-    /// The server asks to wait again and again, and answers nobody.
+    /// The server keeps asking to wait, and answers no call.
     async fn turn(&self) -> Result<u32, Failure> {
         let mut first = None;
         loop {
@@ -84,7 +84,7 @@ impl Gate {
     }
 }
 
-/// A call that has no place yet.
+/// A call that has no slot yet.
 #[derive(Debug)]
 pub(crate) struct Arrived<'a> {
     gate: &'a Gate,
@@ -93,10 +93,10 @@ pub(crate) struct Arrived<'a> {
 }
 
 impl<'a> Arrived<'a> {
-    /// Waits for a place, for a call whose answer may take `within` from its first attempt on.
+    /// Waits for a slot, for a call that may take `within` from its first attempt on.
     ///
     /// # Errors
-    /// It was stopped before.
+    /// The call was stopped before it had a slot.
     pub(crate) async fn enter(self, within: Duration) -> Result<Call<'a>, AskError> {
         let Arrived { gate, presence, stop } = self;
         let Some(place) = stop.unless_ordered(gate.places.acquire()).await else {
@@ -106,7 +106,7 @@ impl<'a> Arrived<'a> {
         Ok(Call {
             gate,
             presence,
-            // Fails only if the semaphore is closed, which nothing does.
+            // This fails only if the semaphore is closed, and nothing closes it.
             _place: place.ok(),
             stop,
             within,
@@ -124,8 +124,8 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// A call that has a place, and keeps it until it is dropped: also while it waits for another attempt, so that a server
-/// in trouble is asked less.
+/// A call that has a slot, and keeps it until it is dropped, even while it waits for another attempt, so that fewer
+/// calls reach a server in trouble.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     gate: &'a Gate,
@@ -137,25 +137,26 @@ pub(crate) struct Call<'a> {
     began: Option<Instant>,
     /// The number of the last pause before the latest attempt.
     after_pause: u32,
-    /// How long it has waited since then because the server asked for it, or for the rate: that is nobody's answering.
+    /// How long the call has waited since then for the server's pause or for the rate. This does not count as time to
+    /// answer.
     excused: Duration,
     attempts: u32,
-    /// Attempts that failed, without those after which the server asked all calls to wait.
+    /// The number of failed attempts, except those after which the server asked all calls to wait.
     failures: u32,
     time_outs: u32,
-    /// How often the server asked for that in answer to this call, and since when.
+    /// How often the server asked all calls to wait in answer to this call, and since when.
     refusals: u32,
     refused_since: Option<Instant>,
     bill: Bill,
-    /// Whether an attempt that has no answer may have cost something.
+    /// Whether an attempt without an answer may have cost something.
     is_uncounted: bool,
 }
 
 impl Call<'_> {
-    /// Waits until the next attempt may begin; it is running then.
+    /// Waits until the next attempt may begin, and begins it.
     ///
     /// # Errors
-    /// It was stopped before, or the server asks to wait without end.
+    /// The call was stopped before, or the server keeps asking to wait.
     pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
         if self.attempts > 0 && self.stop.is_ordered() {
             return Err(Failure::stopped());
@@ -175,7 +176,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// What `attempt` gives, unless the time of all attempts is over before.
+    /// Runs `attempt`, unless the time for all attempts ends first.
     pub(crate) async fn in_time<T>(
         &self,
         attempt: impl Future<Output = Result<T, Failure>>,
@@ -208,7 +209,7 @@ impl Call<'_> {
         Failure { is_uncounted: !self.within.is_zero(), ..failure }
     }
 
-    /// Takes the outcome of the attempt. `None` if another one follows, for which this has waited.
+    /// Takes the outcome of the attempt. Returns `None` if another attempt follows; the wait for it is then over.
     pub(crate) async fn settle<T>(
         &mut self,
         outcome: Result<T, Failure>,
@@ -238,7 +239,7 @@ impl Call<'_> {
     /// How long to wait for another attempt.
     ///
     /// # Errors
-    /// None follows: the failure that ends this.
+    /// No attempt follows: returns the failure that ends the call.
     fn wait_after(&mut self, failure: Failure) -> Result<Wait, Failure> {
         let no_sooner = match failure.remedy {
             Remedy::Nothing => return Err(failure),
@@ -264,8 +265,8 @@ impl Call<'_> {
         }
     }
 
-    /// The same if the server asks all calls to wait. That is no failure of this one: it ends with the hope of all, or
-    /// if others are answered and this one is not for as long.
+    /// The same if the server asks all calls to wait. This does not count as a failure of this call: the call ends when
+    /// no call can expect an answer, or when other calls are answered and this one has not been for as long.
     fn wait_with_all(&mut self, failure: Failure, no_sooner: Duration) -> Result<Wait, Failure> {
         self.refusals = self.refusals.saturating_add(1);
         let since = *self.refused_since.get_or_insert_with(Instant::now);
@@ -280,16 +281,17 @@ impl Call<'_> {
         Ok(Wait { delay: retry::delay(self.refusals, no_sooner), is_asked_for: true })
     }
 
-    /// Counts what an answer consumed, and cost by the price or else as the provider says. A call may have several:
-    /// some answer questions that find something out about a server, others are followed by another attempt.
+    /// Counts what an answer consumed. Its cost is computed from the price, or else taken from the provider. A call may
+    /// have several answers: some answer questions that find out something about a server, others are followed by
+    /// another attempt.
     pub(crate) fn consume(&mut self, usage: TokenUsage, stated_usd: Option<f64>) {
         let cost_usd = self.gate.price.and_then(|price| price.of(usage)).or(stated_usd);
-        // An answer that says nothing costs something nevertheless.
+        // An answer that reports nothing costs something nevertheless.
         self.is_uncounted |= usage == TokenUsage::default() && cost_usd.is_none();
         self.bill.add(usage, cost_usd);
     }
 
-    /// As the caller sees the failure that ends this.
+    /// Turns the failure that ends the call into the caller's error.
     pub(crate) fn error(&self, failure: Failure) -> AskError {
         let error = AskError::new(failure.kind, failure.message, self.attempts);
         let Bill { usage, known_usd, .. } = self.bill;
@@ -297,7 +299,7 @@ impl Call<'_> {
         error.with_consumed(usage, known_usd).with_uncounted(is_uncounted)
     }
 
-    /// As the caller sees what the provider says.
+    /// Turns the provider's reply into the caller's answer.
     pub(crate) fn answer(&self, reply: Reply, model: String) -> Answer {
         Answer {
             reply,
@@ -310,7 +312,7 @@ impl Call<'_> {
         }
     }
 
-    /// Since the first attempt began.
+    /// The time since the first attempt began.
     pub(crate) fn latency(&self) -> Duration {
         self.began.map(|began| began.elapsed()).unwrap_or_default()
     }
@@ -320,11 +322,11 @@ impl Call<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     delay: Duration,
-    /// Whether the server asks for it: then it takes nothing from the time in which it is to answer.
+    /// Whether the server asks for the wait: if it does, the wait does not count as time to answer.
     is_asked_for: bool,
 }
 
-/// One call in one of the counters, as long as this is not dropped.
+/// Counts one call in one of the counters until it is dropped.
 #[derive(Debug)]
 struct Presence<'a>(&'a AtomicU64);
 
@@ -345,11 +347,11 @@ impl Drop for Presence<'_> {
     }
 }
 
-/// So many beginnings in a minute, evenly: as many at once as a second has, at least one.
+/// Limits how many attempts begin in a minute, evenly: at most one second's share at once, and at least one.
 #[derive(Debug)]
 struct Pace {
     interval: Duration,
-    /// How far the next beginning may be in the past.
+    /// How far in the past the next beginning may be.
     slack: Duration,
     next: Mutex<Instant>,
 }
@@ -403,7 +405,7 @@ mod tests {
         let command = ProviderSettings::Command { command: Vec::new() };
         let gate = Gate::new(&JudgeSettings::new(command));
         let within = Duration::from_millis(200);
-        // A server need not say how long.
+        // A server may ask to wait without a time.
         for no_sooner in [within + Duration::from_millis(50), Duration::ZERO] {
             let mut call = gate.arrive(Halt::default()).enter(within).await.unwrap();
             call.begin().await.unwrap();

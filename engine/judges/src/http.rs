@@ -1,5 +1,5 @@
-//! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect,
-//! tries nothing again, and does not know what the documents say.
+//! One exchange with a server: sends a JSON document and receives one, within limits of time and size. It follows no
+//! redirect, makes only one attempt, and does not interpret the documents.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -26,48 +26,48 @@ use crate::{
 /// The most time for a connection, within the time-out of the attempt.
 const MAX_CONNECTING: Duration = Duration::from_secs(10);
 
-/// The most bytes that are read of an answer that is an error.
+/// The most bytes that are read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// How long the rest of such an answer is waited for: its status is known already.
+/// How long to wait for the rest of an error response, whose status is already known.
 const MAX_ERROR_TIME: Duration = Duration::from_secs(5);
 
-/// The most bytes of a server's message that are kept to see what it is about.
+/// The most bytes of a server's message that are kept to find out its subject.
 const MAX_REFUSAL_BYTES: usize = 4 << 10;
 
-/// A server, and how it is spoken to.
+/// A server, and how to reach it.
 pub(crate) struct Server {
     client: reqwest::Client,
     base_url: String,
     headers: HeaderMap,
     timeout: Duration,
-    /// The key, and what the proxy is shown.
+    /// The key, and the credentials of the proxy.
     secrets: Vec<Key>,
-    /// ` through the proxy HOST:PORT`, or nothing.
+    /// ` through the proxy HOST:PORT`, or empty.
     through: String,
     /// Whether that proxy is spoken to with TLS.
     proxy_speaks_tls: bool,
 }
 
 impl Server {
-    /// Connects to nothing yet. The address has no secret in it and ends in no slash.
+    /// Does not connect yet. The address contains no secret and does not end in a slash.
     pub(crate) fn new(
         base_url: String,
         headers: HeaderMap,
         key: Option<Key>,
         settings: &JudgeSettings,
     ) -> Result<Server, ConnectError> {
-        // Fails if a provider of cryptography is there already, which is then used.
+        // This fails if a cryptography provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("scorebox/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
-            // The gate counts attempts; the client makes none itself.
+            // The gate counts attempts, so the client must not retry.
             .retry(reqwest::retry::never())
             .connect_timeout(settings.timeout.min(MAX_CONNECTING))
             .pool_max_idle_per_host(settings.concurrency);
         if base_url.starts_with("http:") {
-            // The certificates of the machine, which may have none, are not needed then.
+            // The machine may have no certificates, and this connection needs none.
             builder = builder.tls_certs_only([]);
         }
         let (mut through, mut secrets) = (String::new(), Vec::from_iter(key));
@@ -93,7 +93,7 @@ impl Server {
         &self.base_url
     }
 
-    /// The text without the key, and without the password of the proxy.
+    /// The text without the key and the password of the proxy.
     pub(crate) fn conceal(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| match secret.conceal(&text) {
             Cow::Owned(concealed) => concealed,
@@ -101,12 +101,12 @@ impl Server {
         })
     }
 
-    /// The same of the beginning of a longer text.
+    /// The same for the beginning of a longer text.
     fn conceal_cut(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| secret.conceal_cut(&text))
     }
 
-    /// Sends a document, and gives the answer's bytes, at most so many.
+    /// Sends a document, and returns the bytes of the answer, at most this many.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -140,11 +140,11 @@ impl Server {
         if !status.is_success() {
             return Err(self.refusal(response, path).await);
         }
-        // From here on there is an answer, which is paid for, but not one that says how much it consumed.
+        // From here on there is an answer, which costs something, but may not report what it consumed.
         self.read(&mut response, max_bytes).await.map_err(Failure::uncounted)
     }
 
-    /// The bytes of an answer.
+    /// Reads the bytes of an answer.
     async fn read(&self, response: &mut Response, max_bytes: usize) -> Result<Bytes, Failure> {
         let base_url = &self.base_url;
         if let Some(encoding) = encoding(response) {
@@ -189,7 +189,7 @@ impl Server {
         }
     }
 
-    /// What others wrote, for a message: without secrets, short, and on one line.
+    /// Text from a server, for a message: without secrets, short, and on one line.
     pub(crate) fn foreign(&self, text: &str) -> String {
         quote(&self.conceal(text.to_owned()))
     }
@@ -200,7 +200,7 @@ impl Server {
         Failure::timed_out(message, Remedy::AgainOnce)
     }
 
-    /// The connection failed, or broke.
+    /// The failure if a connection failed or broke.
     fn broken(&self, error: &reqwest::Error) -> Failure {
         let because = self.foreign(&cause(error));
         let Server { base_url, through, .. } = self;
@@ -223,7 +223,7 @@ impl Server {
         }
     }
 
-    /// The server does not speak what its address says.
+    /// The failure if the server does not use the protocol that its address names.
     fn speaks_otherwise(&self, fault: ProtocolFault, because: &str) -> Failure {
         let Server { base_url, through, .. } = self;
         Failure::unavailable(match fault {
@@ -252,7 +252,7 @@ impl Server {
     fn points_elsewhere(&self, response: &Response) -> Failure {
         let location = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
         let to = location.and_then(|it| response.url().join(it).ok()).map(|mut url| {
-            // Both may hold secrets. They cannot be set only in addresses that have none.
+            // Both may contain secrets. Setting them fails only for addresses that cannot have them.
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.set_query(None);
@@ -267,12 +267,12 @@ impl Server {
         ))
     }
 
-    /// An answer that is an error, with the server's own message.
+    /// The failure for an error response, with the server's own message.
     async fn refusal(&self, mut response: Response, path: &str) -> Failure {
         let status = response.status();
         let (body, is_whole) = beginning(&mut response).await;
         let (text, code) = stated_error(&body);
-        // Before it is cut: what is left of a key is not recognised.
+        // Secrets are removed before the text is cut, because part of a key would not be recognised.
         let mut text = if is_whole { self.conceal(text) } else { self.conceal_cut(text) };
         text.truncate(text.floor_char_boundary(MAX_REFUSAL_BYTES));
         let remedy = retry::remedy(status, code.as_deref(), response.headers());
@@ -296,7 +296,7 @@ impl Server {
     }
 }
 
-/// The beginning of an answer that is not what was asked for, and whether it is the whole.
+/// The beginning of an unexpected response, and whether it is complete.
 async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
     let (mut body, mut is_whole) = (Vec::new(), false);
     let reading = async {
@@ -312,7 +312,7 @@ async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
             }
         }
     };
-    // What has come by then says enough, or nothing.
+    // What has arrived by then is enough.
     let _ = tokio::time::timeout(MAX_ERROR_TIME, reading).await;
     (body, is_whole)
 }
@@ -352,12 +352,12 @@ fn is_of_the_form(status: StatusCode, text: &str) -> bool {
     status == StatusCode::INTERNAL_SERVER_ERROR && text.contains("response_format")
 }
 
-/// Whether the same request may be taken at another moment.
+/// Whether the same request may succeed later.
 fn is_of_the_moment(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 409 | 429)
 }
 
-/// The message and the code of an error: as OpenAI, Anthropic, Ollama and FastAPI write it, or the text itself.
+/// The message and the code of an error: in the format of OpenAI, Anthropic, Ollama or FastAPI, or the text itself.
 fn stated_error(body: &[u8]) -> (String, Option<String>) {
     let text = || String::from_utf8_lossy(body).into_owned();
     let Ok(document) = serde_json::from_slice::<Value>(body) else { return (text(), None) };
@@ -371,7 +371,7 @@ fn stated_error(body: &[u8]) -> (String, Option<String>) {
     (message.unwrap_or_else(text), code)
 }
 
-/// The encoding of the content, such as `gzip`, if it has one: the client asks for none.
+/// The encoding of the content, such as `gzip`, if it has one although the client does not ask for it.
 fn encoding(response: &Response) -> Option<String> {
     let values = response.headers().get_all(CONTENT_ENCODING).iter();
     let encodings: Vec<_> = values.map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
@@ -379,18 +379,18 @@ fn encoding(response: &Response) -> Option<String> {
     (!all.is_empty() && !all.eq_ignore_ascii_case("identity")).then_some(all)
 }
 
-/// The kind of content, if the server says that it is not JSON.
+/// The content type, if it is not JSON.
 fn other_than_json(response: &Response) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?;
     let text = String::from_utf8_lossy(value.as_bytes());
-    // As it is: in other letters a key would not be recognised.
+    // The letters' case is kept, because otherwise a key in it would not be recognised.
     let kind = text.split(';').next().unwrap_or_default().trim();
     let low = kind.to_ascii_lowercase();
     let is_json = low == "application/json" || low == "text/json" || low.ends_with("+json");
     (!is_json).then(|| kind.to_owned())
 }
 
-/// A server on this machine is never asked through a proxy.
+/// Whether a server is on this machine; such a server is never asked through a proxy.
 fn is_this_machine(base_url: &str) -> bool {
     let url = Url::parse(base_url).ok();
     let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();

@@ -1,11 +1,12 @@
-//! The secret that a server wants, which shows itself nowhere. Comes from the caller, not from the environment.
+//! The secret that a server requires, which is never shown. It comes from the caller, not from the environment.
 
 use std::{borrow::Cow, fmt};
 
 use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
 
-/// The shortest key that is a secret. Local servers take any word, and what is replaced in an answer should not be one.
+/// The shortest key that counts as a secret. Local servers accept any word, and an ordinary word must not be replaced
+/// in answers.
 const SHORTEST_SECRET: usize = 8;
 
 /// A server's key. Its memory is wiped when it is dropped.
@@ -13,7 +14,7 @@ const SHORTEST_SECRET: usize = 8;
 pub struct Key(Zeroizing<String>);
 
 impl Key {
-    /// This key; white space around it, such as the line break of a file, is left out.
+    /// Makes a key; white space around it, such as the line end of a file, is left out.
     pub fn new(text: impl Into<String>) -> Key {
         let text = Zeroizing::new(text.into());
         Key(Zeroizing::new(text.trim().to_owned()))
@@ -23,7 +24,7 @@ impl Key {
         self.0.is_empty()
     }
 
-    /// A header's value with it, which is not logged; `None` if it has characters that no header can have.
+    /// A header value with the key, which is not logged; `None` if it contains characters that a header cannot contain.
     pub(crate) fn header(&self, before: &str) -> Option<HeaderValue> {
         let text = Zeroizing::new(format!("{before}{}", self.0.as_str()));
         let mut value = HeaderValue::from_str(&text).ok()?;
@@ -42,7 +43,7 @@ impl Key {
         while offset < bytes.len() {
             let is_start = bytes[offset] == key[0] || matches!(bytes[offset], b'\\' | b'%');
             match is_start.then(|| end_of(key, bytes, offset)).flatten() {
-                // Both ends are at characters of ASCII, or at those that the key itself has.
+                // Both ends are next to ASCII characters, or to characters of the key itself.
                 Some(end) => {
                     concealed.push_str(text.get(copied..offset).unwrap_or_default());
                     concealed.push_str("[key]");
@@ -57,7 +58,8 @@ impl Key {
         }
     }
 
-    /// The same of the beginning of a longer text, which may end within the key: without what may be a part of it.
+    /// The same for the beginning of a longer text, which may end within the key: also leaves out what may be part of
+    /// the key.
     pub(crate) fn conceal_cut(&self, text: &str) -> String {
         let concealed = self.conceal(text);
         if self.0.len() < SHORTEST_SECRET {
@@ -71,10 +73,10 @@ impl Key {
     }
 }
 
-/// How often a JSON string is looked for within another one.
+/// How many levels of JSON strings within JSON strings are searched.
 const MAX_QUOTATIONS: u32 = 3;
 
-/// Bytes of one character of a key at most: an escape whose backslash is quoted so often.
+/// The most bytes of one character of a key: an escape whose backslash is quoted this often.
 const MAX_BYTES_OF_ONE: usize = (1 << MAX_QUOTATIONS) + 5;
 
 /// A way in which a key may be written.
@@ -145,8 +147,8 @@ fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
     })
 }
 
-/// The character of ASCII that is written at this offset, in a JSON string within so many others, and where the next
-/// one begins; `None` at the end.
+/// The ASCII character at this offset, in a JSON string within this many others, and where the next one begins; `None`
+/// at the end.
 fn character_at(text: &[u8], offset: usize, quotations: u32) -> Option<(u8, usize)> {
     let Some(within) = quotations.checked_sub(1) else {
         return Some((*text.get(offset)?, offset + 1));

@@ -1,4 +1,4 @@
-//! What was found out about a server's models while they were asked, once for all calls. Asks nothing itself.
+//! Keeps what was found out about a server's models while they were asked, once for all calls. Asks nothing itself.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::form::Way;
 
-/// How many models are remembered. A judge has a few; a scorer could name any number.
+/// How many models are remembered. A judge has a few, but a scorer could name any number.
 const MAX_MODELS: usize = 64;
 
 /// What is known about a server's models.
@@ -40,17 +40,17 @@ impl Knowledge {
 /// What is known about a model.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// How it is asked for an answer of a form; `None` inside if that could not be found out.
+    /// How to ask the model for an answer of a form; `None` inside if that could not be found out.
     pub(crate) way: OnceCell<Option<Way>>,
-    /// Calls with a form, of which the first finds that out.
+    /// Calls with a form; the first one finds out the way.
     pub(crate) with_form: First,
-    /// Calls with a limit of tokens, of which the first finds out what the limit is called.
+    /// Calls with a token limit; the first one finds out the limit's name.
     pub(crate) with_limit: First,
     takes_completion_tokens: AtomicBool,
 }
 
 impl Known {
-    /// Whether it takes `max_completion_tokens`, and not `max_tokens`.
+    /// Whether the model takes `max_completion_tokens` instead of `max_tokens`.
     pub(crate) fn takes_completion_tokens(&self) -> bool {
         self.takes_completion_tokens.load(Relaxed)
     }
@@ -60,7 +60,7 @@ impl Known {
     }
 }
 
-/// Lets one call find out what the others then know.
+/// Lets one call find out something that all others then know.
 #[derive(Debug, Default)]
 pub(crate) struct First {
     is_over: AtomicBool,
@@ -68,8 +68,8 @@ pub(crate) struct First {
 }
 
 impl First {
-    /// The first call's turn. The others wait here for its end, but no longer than `patience`, and get none. If it is
-    /// dropped before its end, the next call is the first.
+    /// The turn of the first call. The others wait here until it ends, but no longer than `patience`, and get no turn.
+    /// If the turn is dropped before its end, the next call is the first.
     pub(crate) async fn turn(&self, patience: Duration) -> Option<Turn<'_>> {
         if self.is_over.load(Relaxed) {
             return None;
@@ -82,7 +82,7 @@ impl First {
     }
 }
 
-/// While this is kept, other calls wait.
+/// While this exists, other calls wait.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     first: &'a First,
@@ -90,7 +90,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Lets all others in.
+    /// Lets all other calls continue.
     pub(crate) fn end(self) {
         self.first.is_over.store(true, Relaxed);
     }

@@ -1,19 +1,19 @@
-//! Providers of scorebox's judges: servers that speak OpenAI's or Anthropic's protocol, and programs. Decides nothing
-//! about budgets, records nothing, and reads no environment for keys; the HTTP client reads the usual variables of
-//! proxies.
+//! Providers of scorebox's judges: servers with OpenAI's or Anthropic's protocol, and programs. This crate decides
+//! nothing about budgets, records nothing, and reads no keys from the environment; the HTTP client reads the usual
+//! variables of proxies.
 //!
-//! - `connect`: from what a suite says to a provider.
-//! - `key`: the secret that a server wants.
-//! - `served`: a provider over HTTP: one question, asked as the server understands it.
-//! - `knowledge`: what was found out about a server and a model.
-//! - `wire`: the protocols, by name; `openai` and `anthropic` are their requests and answers.
-//! - `spoken`: what is asked and what was said, whatever the protocol.
-//! - `pieces`: parts of answers that are read without keeping the rest.
-//! - `form`: how an answer of a given form is asked for.
-//! - `http`: one exchange with a server, within bounds of time and size; `proxy_secrets`: what no
-//!   message may have of the proxy that it goes through.
-//! - `gate`: how many calls at once, how many a minute, and who waits; `pause`: when nobody is asked; `retry`: what is
-//!   tried again, and when; `bill`: what the answers of a call consumed together.
+//! - `connect`: makes a provider from what a suite defines.
+//! - `key`: the secret that a server requires.
+//! - `served`: a provider over HTTP: one question, asked in a way that the server understands.
+//! - `knowledge`: what was found out about a server and its models.
+//! - `wire`: the protocols, by name; `openai` and `anthropic` define their requests and answers.
+//! - `spoken`: questions and answers, whatever the protocol.
+//! - `pieces`: reads parts of answers without keeping the rest.
+//! - `form`: how a request asks for an answer of a given form.
+//! - `http`: one exchange with a server, within limits of time and size; `proxy_secrets`: what no message may contain
+//!   about the proxy.
+//! - `gate`: how many calls run at once, how many begin in a minute, and who waits; `pause`: when no call is sent;
+//!   `retry`: which attempts are repeated, and when; `bill`: what all answers of a call consumed together.
 //! - `failure`: why an attempt failed; `error`: why there is no provider.
 //! - `command`: a program as a provider; `process`: its processes, which end together; `watcher`: what ends them if
 //!   this process is killed.

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions and embeddings, as documents. Sends nothing.
+//! Writes requests and reads answers of OpenAI's chat completions and embeddings. Sends nothing.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,10 +13,10 @@ use crate::{
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
-/// Where conversations are sent to.
+/// The path that conversations are sent to.
 pub(crate) const CHAT: &str = "/chat/completions";
 
-/// Where texts are sent to.
+/// The path that texts are sent to for their vectors.
 pub(crate) const EMBEDDINGS: &str = "/embeddings";
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ struct Conversation<'a> {
     tools: Option<[Tool<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Chosen>,
-    /// None of the members above.
+    /// Contains none of the members above.
     #[serde(flatten)]
     extra: &'a BTreeMap<String, Value>,
 }
@@ -134,7 +134,7 @@ struct Completion {
 struct Choice {
     message: Option<Object<Message>>,
     finish_reason: Option<String>,
-    /// OpenRouter's, if the model's own server fails while it answers.
+    /// OpenRouter reports it here if the model's own server fails while it answers.
     error: Option<Box<RawValue>>,
 }
 
@@ -164,14 +164,14 @@ impl Usage {
         TokenUsage { input_tokens: self.prompt_tokens.0, output_tokens: self.completion_tokens.0 }
     }
 
-    /// Vectors are no tokens: servers count those of the texts, some of them only as the total.
+    /// Vectors contain no tokens: servers count the tokens of the texts, and some report only the total.
     fn tokens_of_vectors(&self) -> TokenUsage {
         let input_tokens = self.prompt_tokens.0.or(self.total_tokens.0);
         TokenUsage { input_tokens, output_tokens: input_tokens.map(|_| 0) }
     }
 }
 
-/// What the server said, asked in this way.
+/// Reads what the server answered when it was asked in this way.
 pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
     let usage: Usage = counted(document);
     let (tokens, cost_usd) = (usage.tokens(), usage.cost.0);
@@ -183,7 +183,7 @@ pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
 
 fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
     let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
-    // Some gateways say so with status 200.
+    // Some gateways report errors with status 200.
     if let Some(error) = completion.error {
         return Err(Unsaid::Misshapen(format!("an error: {}", error.get())));
     }
@@ -207,8 +207,8 @@ fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
         Some(Way::Tool) => message.tool_calls.arguments().or(message.content.text),
         _ => message.content.text,
     };
-    // A model may say nothing, as one that thought until it had no tokens left, and a server may write that as it
-    // likes.
+    // The text may be missing, for example if the model used all its tokens for thinking; servers write that
+    // differently.
     let text = text.unwrap_or_default();
     Ok(Said { reply: Reply::Text { text, truncated }, model: completion.model })
 }
@@ -237,7 +237,7 @@ struct Vector {
     embedding: Vec<f32>,
 }
 
-/// The vectors of so many texts.
+/// Reads the vectors of this many texts.
 pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Heard {
     let usage: Usage = counted(document);
     let (tokens, cost_usd) = (usage.tokens_of_vectors(), usage.cost.0);

@@ -1,5 +1,5 @@
-//! Times in which no call of a provider is sent, because its server asked for that, and when the hope of an answer is
-//! over. Sends nothing.
+//! Pauses all calls of a provider while its server asks for it, and decides when no answer can be expected any more.
+//! Sends nothing.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -10,12 +10,12 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{failure::Failure, retry};
 
-/// Times in which nothing is sent, because the server asked for it.
+/// The pauses of a provider, which its server asked for.
 #[derive(Debug)]
 pub(crate) struct Pause {
-    /// There is hope until more than so many were in a row without an answer to anybody …
+    /// No answer can be expected after more than this many pauses in a row without an answer to any call …
     most: u32,
-    /// … for so long.
+    /// … that last at least this long together.
     endurance: Duration,
     paused: Mutex<Paused>,
 }
@@ -25,13 +25,13 @@ struct Paused {
     /// `None` before the first one.
     until: Option<Instant>,
     length: Duration,
-    /// Counts them: one begins with the failure of an attempt that was made after the one before.
+    /// The number of pauses so far. A failure begins a new pause if its attempt was made after the latest one.
     number: u32,
-    /// Those in a row in which and between which nobody had an answer.
+    /// The number of pauses in a row without an answer to any call during or between them.
     unanswered: u32,
     /// When the first of those began.
     since: Option<Instant>,
-    /// What the server said.
+    /// The server's message.
     words: String,
 }
 
@@ -40,7 +40,7 @@ impl Paused {
         self.until.is_some_and(|until| until > Instant::now())
     }
 
-    /// How long nobody has had an answer.
+    /// How long no call has had an answer.
     fn lasts(&self, now: Instant) -> Duration {
         self.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default()
     }
@@ -63,17 +63,17 @@ impl Pause {
         self.lock().number
     }
 
-    /// The server answers.
+    /// Records that the server answered.
     pub(crate) fn note_answer(&self) {
         let mut paused = self.lock();
         (paused.unanswered, paused.since) = (0, None);
     }
 
-    /// Begins a pause, or makes the one longer that began after the attempt did: that was made after pause `after`.
-    /// Each in a row without an answer to anybody is longer than the one before, whichever call makes it.
+    /// Begins a pause, or extends the one that began after the attempt did: the attempt was made after pause `after`.
+    /// Each pause in a row without an answer to any call is longer than the one before, whichever call causes it.
     ///
     /// # Errors
-    /// There is no hope of an answer.
+    /// No answer can be expected any more.
     pub(crate) fn extend(
         &self,
         no_sooner: Duration,
@@ -105,12 +105,12 @@ impl Pause {
         self.must_have_hope(&paused, now)
     }
 
-    /// Waits for its end and a little longer, so that not all begin at once. `first` is the pause that this call waited
-    /// for first.
+    /// Waits until the pause ends and a little longer, so that not all calls begin at once. `first` is the first pause
+    /// that this call waited for.
     ///
     /// # Errors
-    /// Another one followed, and there is no hope of an answer: the call that made it speaks for all, or all would try
-    /// one after the other, as often as each may.
+    /// Another pause followed, and no answer can be expected: the call that caused it decides for all. Otherwise all
+    /// calls would try one after the other, as often as each may.
     pub(crate) async fn end(&self, first: &mut Option<u32>) -> Result<(), Failure> {
         loop {
             let paused = self.lock().clone();
@@ -146,7 +146,7 @@ mod tests {
         Pause::new(JudgeSettings::DEFAULT_RETRIES, JudgeSettings::DEFAULT_ENDURANCE)
     }
 
-    /// How many there were in a row without an answer, after the failures of attempts that were made after these
+    /// How many pauses in a row without an answer there were, after failures of attempts that were made after these
     /// pauses.
     fn in_a_row(pause: &Pause, after: &[u32]) -> Vec<u32> {
         let counted = after.iter().map(|after| {
@@ -156,7 +156,7 @@ mod tests {
         counted.collect()
     }
 
-    /// How often and for how many seconds a server is asked that always says 429 and this.
+    /// How often and for how many seconds a server is asked if it always answers with status 429 and this time.
     fn until_hopeless(pause: &Pause, no_sooner: Duration) -> (u32, u64) {
         let begin = Instant::now();
         let mut now = begin;

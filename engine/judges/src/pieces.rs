@@ -1,5 +1,5 @@
-//! Parts of answers that are read without keeping the rest: an answer of some megabytes can hold a million empty
-//! objects, and only the first one counts. Knows no protocol.
+//! Reads parts of answers without keeping the rest: an answer of some megabytes can contain a million empty objects,
+//! and only the first one counts. Knows no protocol.
 
 use std::{fmt, marker::PhantomData};
 
@@ -12,8 +12,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// A JSON object with the members of `T`. `T` by itself is also read from a list, by the places of its members, and a
-/// list is no object of a protocol.
+/// A JSON object with the members of `T`. Without this, serde would also read `T` from a list, by the order of its
+/// members, and no protocol has such lists.
 #[derive(Debug, Default)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -73,18 +73,18 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
     }
 }
 
-/// What a model says in parts, or in one string.
+/// What a model answers, in parts or in one string.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
-    /// The texts of all parts in a row; `None` if there is none.
+    /// The texts of all parts, one after the other; `None` if there is no text.
     pub(crate) text: Option<String>,
-    /// The arguments of the calls of a tool.
+    /// The arguments of tool calls.
     pub(crate) calls: Calls,
     /// Why the model refuses.
     pub(crate) refusal: Option<String>,
 }
 
-/// One part, of any type; others than these are thoughts, images and what comes.
+/// One part, of any type; other types are thoughts, images and future ones.
 #[derive(Deserialize)]
 struct Part {
     #[serde(default, rename = "type")]
@@ -141,15 +141,15 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The arguments of the calls of a tool, as JSON: those of the first call, and below them those of each one that has
-/// others. Which one counts is not decided here.
+/// The arguments of tool calls, as JSON: those of the first call, and below them those of each call with different
+/// ones. Which one counts is not decided here.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     first: Option<String>,
     others: String,
 }
 
-/// One call, as OpenAI has it.
+/// One tool call, in OpenAI's format.
 #[derive(Deserialize)]
 struct Call {
     function: Option<Object<Called>>,
@@ -172,7 +172,7 @@ impl Calls {
         }
     }
 
-    /// All of them; `None` if there was no call.
+    /// The arguments of all calls; `None` if there was no call.
     pub(crate) fn arguments(self) -> Option<String> {
         self.first.map(|first| first + &self.others)
     }
@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for Calls {
     }
 }
 
-/// The arguments of a tool: JSON in a string, as OpenAI has it, or the object itself, as some servers do.
+/// The arguments of a tool: JSON in a string, as OpenAI sends it, or the object itself, as some servers send it.
 #[derive(Debug)]
 struct Arguments(String);
 
@@ -219,18 +219,18 @@ impl<'de> Deserialize<'de> for Arguments {
     }
 }
 
-/// A number of tokens; anything else counts as not stated.
+/// A number of tokens; anything else counts as not reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count(pub(crate) Option<u64>);
 
-/// An amount of money that an answer can cost; anything else counts as not stated.
+/// An amount of money that an answer can cost; anything else counts as not reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amount(pub(crate) Option<f64>);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
         let number = number(<&RawValue>::deserialize(deserializer)?);
-        // Half-open, since the largest whole number has no exact neighbour in this type.
+        // The range is half-open, because the largest whole number has no exact neighbour in this type.
         let is_whole = |it: &f64| (0.0..9e15).contains(it) && it.fract() == 0.0;
         Ok(Count(number.filter(is_whole).map(|it| it as u64)))
     }
@@ -243,12 +243,12 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// The number that this is, if it is one: infinite if it is too large, which JSON can write and its reader refuses.
+/// The number, if the value is one; infinite if it is too large, which JSON can contain but its reader refuses.
 fn number(raw: &RawValue) -> Option<f64> {
     raw.get().parse().ok()
 }
 
-/// What an answer says about its consumption, as far as that can be read, whatever the rest of it is.
+/// What an answer reports about its consumption, as far as that can be read, even if the rest cannot.
 pub(crate) fn counted<T: Default + DeserializeOwned>(document: &[u8]) -> T {
     #[derive(Deserialize)]
     struct Consuming<'a> {

@@ -21,8 +21,8 @@ use crate::watcher::Watcher;
 /// The most bytes that are kept of the end of a program's standard error.
 const MAX_ERROR_BYTES: usize = 4 << 10;
 
-/// How long the output of a program is read once it has ended. What it wrote is there by then; longer than that, only a
-/// process that it started, and that has left its group, keeps the output open.
+/// How long the output of a program is read after the program has ended. By then everything that it wrote has arrived;
+/// only a process that it started, and that left its group, keeps the output open for longer.
 const READ_AFTER_END: Duration = Duration::from_millis(100);
 
 /// What a program did.
@@ -35,14 +35,14 @@ pub(crate) struct Ended {
     pub(crate) errors: Vec<u8>,
 }
 
-/// Why there is no outcome.
+/// Why a program has no outcome.
 #[derive(Debug)]
 pub(crate) enum Unended {
-    /// It could not be started, or its outcome not be read.
+    /// The program could not be started, or its outcome could not be read.
     Failed(io::Error),
-    /// It wrote more than the limit.
+    /// The program wrote more than the limit.
     TooMuch,
-    /// It took longer than the time-out.
+    /// The program took longer than the time-out.
     TimedOut,
 }
 
@@ -52,7 +52,7 @@ static RUNNING: Mutex<Running> =
 
 #[derive(Debug)]
 struct Running {
-    /// The numbers of the groups.
+    /// The ids of the process groups.
     leaders: BTreeSet<i32>,
     /// Ends them if this process is killed.
     watcher: Watcher,
@@ -61,12 +61,12 @@ struct Running {
 }
 
 fn running() -> MutexGuard<'static, Running> {
-    // What is behind the lock is consistent after every statement.
+    // The data behind the lock is consistent after every statement.
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the programs that answer questions, and lets no more begin: for a process that exits without dropping its
-/// calls, which get no answer from here on. On Unix; elsewhere it only lets no more begin.
+/// Ends the programs that answer questions, and prevents more from beginning. For a process that exits without dropping
+/// its calls, which get no answer from here on. Outside Unix it only prevents more from beginning.
 pub fn end_programs() {
     let mut running = running();
     running.is_over = true;
@@ -80,7 +80,7 @@ pub fn end_programs() {
 #[cfg(unix)]
 fn kill(leader: i32) {
     if let Some(leader) = rustix::process::Pid::from_raw(leader) {
-        // Fails if all of it has ended. Its number stays taken as long as a process of it lives.
+        // This fails if the whole group has ended. The id stays in use as long as a process of the group lives.
         let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
     }
 }
@@ -88,8 +88,8 @@ fn kill(leader: i32) {
 #[cfg(not(unix))]
 fn kill(_: i32) {}
 
-/// Runs a program with this input and waits until it ends, but not for processes that have left its group and keep its
-/// output open. The group ends with the program, with the time-out, and when the future is dropped.
+/// Runs a program with this input and waits until it ends, but not for processes that left its group and keep its
+/// output open. The group ends with the program, at the time-out, and when the future is dropped.
 pub(crate) async fn run(
     command: &[String],
     input: &[u8],
@@ -109,15 +109,16 @@ pub(crate) async fn run(
     let talking = talk(&mut child, input, max_bytes, &mut group);
     let outcome = tokio::time::timeout(timeout, talking).await;
     if running().is_over {
-        // It was killed, which says nothing about the question.
+        // The program was killed by `end_programs`, so its end is no answer to the question.
         pending::<()>().await;
     }
     outcome.unwrap_or(Err(Unended::TimedOut))
 }
 
-/// Starts a program. Its group is to be dropped before it is, since its number is its own until it is waited for.
+/// Starts a program. The group must be dropped before the child, because the id belongs to it only until the child is
+/// waited for.
 fn begin(command: &mut Command) -> Result<(Child, Group), Unended> {
-    // Until it is noted: or it could begin after all others were ended.
+    // The lock is held until the program is recorded; otherwise it could begin after all others were ended.
     let mut running = running();
     if running.is_over {
         return Err(Unended::Failed(io::ErrorKind::Interrupted.into()));
@@ -140,7 +141,7 @@ async fn talk(
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let writing = async {
         if let Some(mut stdin) = stdin {
-            // A program need not read what it is asked.
+            // A program may end without reading its input.
             let _ = stdin.write_all(input).await;
         }
         Ok(())
@@ -161,7 +162,8 @@ async fn talk(
     let exchanging = async { tokio::try_join!(reading, complaining, writing).map(drop) };
     let ending = async {
         has_ended(child).await.map_err(Unended::Failed)?;
-        // What it left behind would keep its output open. Its number is its own until it is waited for.
+        // Processes that it left behind would keep its output open. The id belongs to the group until the child is
+        // waited for.
         group.kill();
         child.wait().await.map_err(Unended::Failed)
     };
@@ -169,7 +171,7 @@ async fn talk(
     Ok(Ended { code: status.code(), output, errors })
 }
 
-/// Waits until a program has ended, and leaves it to be waited for: until then, no other process gets its number.
+/// Waits until a program has ended, but does not reap it, so that no other process gets its id until then.
 #[cfg(unix)]
 async fn has_ended(child: &Child) -> io::Result<()> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -177,23 +179,23 @@ async fn has_ended(child: &Child) -> io::Result<()> {
 
     let number = child.id().and_then(|number| Pid::from_raw(i32::try_from(number).ok()?));
     let Some(number) = number else { return Ok(()) };
-    // Before the first look: of an end after it, there is a signal.
+    // This is before the first check, so that a signal reports any end after it.
     let mut ends = signal(SignalKind::child())?;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     while let Ok(None) = waitid(WaitId::Pid(number), options) {
         ends.recv().await;
     }
-    // It has ended; or it cannot be waited for, which the caller's waiting says better.
+    // The program has ended, or cannot be waited for; in that case the caller's wait reports the better error.
     Ok(())
 }
 
-/// Elsewhere there is no group to be killed before.
+/// Outside Unix there is no group that must be killed first.
 #[cfg(not(unix))]
 async fn has_ended(_: &Child) -> io::Result<()> {
     Ok(())
 }
 
-/// How a program ends, once everything that it wrote is read.
+/// How a program ended, after everything that it wrote was read.
 async fn ended_with(
     ending: impl Future<Output = Result<ExitStatus, Unended>>,
     exchanging: impl Future<Output = Result<(), Unended>>,
@@ -212,14 +214,14 @@ async fn ended_with(
     }
 }
 
-/// Reads all that comes, if it is not too much.
+/// Reads everything, up to the limit.
 async fn read(
     from: impl AsyncRead + Unpin,
     max_bytes: usize,
     bytes: &mut Vec<u8>,
 ) -> Result<(), Unended> {
     let mut from = from.take(max_bytes as u64 + 1);
-    // Whatever was read is there when this is dropped.
+    // What was read stays in `bytes` if this future is dropped.
     while from.read_buf(bytes).await.map_err(Unended::Failed)? > 0 {}
     match bytes.len() <= max_bytes {
         true => Ok(()),
@@ -227,7 +229,7 @@ async fn read(
     }
 }
 
-/// Reads all that comes, and keeps the last bytes of it.
+/// Reads everything, and keeps the last bytes.
 async fn end(mut from: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) {
     let mut part = [0; MAX_ERROR_BYTES];
     while let Ok(count @ 1..) = from.read(&mut part).await {

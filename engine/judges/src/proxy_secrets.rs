@@ -1,25 +1,25 @@
-//! What no message may have of the proxy that the environment names: its password, in each form in which an answer may
-//! repeat it. Which proxy that is, `scorebox-connections` finds out.
+//! Lists what no message may contain about the proxy of the environment: its password, in each form in which an answer
+//! may repeat it. `scorebox-connections` finds out which proxy that is.
 
 use crate::key::Key;
 
-/// A user's name and password as they are sent in Base64, what they are, and the password alone: a proxy may repeat what
+/// The user name and password in Base64, as they are sent, and decoded, and the password alone: a proxy may repeat what
 /// it was sent.
 pub(crate) fn proxy_secrets(shown: &str) -> Vec<Key> {
     let both = decoded(shown);
     let password = both.split_once(':').map(|(_, password)| password.to_owned());
-    // An empty one is in every text.
+    // An empty secret would be found in every text.
     let all = [Some(shown.to_owned()), Some(both), password].into_iter().flatten();
     all.filter(|secret| !secret.is_empty()).map(Key::new).collect()
 }
 
-/// What is written in Base64; what cannot be a text is replaced.
+/// Decodes Base64; bytes that are not UTF-8 are replaced.
 fn decoded(base64: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bits, mut held) = (0_u32, 0);
     let mut bytes = Vec::new();
     for letter in base64.bytes() {
-        // Padding ends it.
+        // Padding ends the text.
         let Some(value) = (0_u32..).zip(LETTERS).find(|(_, it)| **it == letter) else { break };
         bits = (bits << 6) | value.0;
         held += 6;

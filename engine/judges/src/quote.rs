@@ -1,11 +1,11 @@
-//! What servers and programs wrote, short and on one line, for messages. Makes nothing of it.
+//! Shortens text from servers and programs to one line, for messages. Does not interpret it.
 
 use scorebox::terminal;
 
 /// How many characters of a text are quoted.
 const MAX_CHARACTERS: usize = 300;
 
-/// The beginning of a text, with the characters that a terminal acts on escaped.
+/// The beginning of a text, with the characters that control a terminal escaped.
 pub(crate) fn quote(text: &str) -> String {
     let mut characters = text.trim().chars();
     let mut quoted = String::new();

@@ -1,4 +1,4 @@
-//! What is tried again, and after how long. Waits for nothing.
+//! Decides which attempts are repeated, and after how long. Does not wait itself.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,42 +6,41 @@ use reqwest::{StatusCode, header::HeaderMap};
 
 use crate::failure::Remedy;
 
-/// The most that is waited before the second attempt; doubles with each.
+/// The longest wait before the second attempt; it doubles with each attempt.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 
-/// The most that is waited between attempts if the server does not say how long.
+/// The longest wait between attempts if the server does not state a time.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-/// The most that is waited because the server says so.
+/// The longest wait that a server can ask for.
 const MAX_STATED: Duration = Duration::from_secs(60);
 
-/// The codes of refusals that come with status 429 and that no waiting helps against: OpenAI's, when the account is
-/// empty.
+/// The codes of refusals with status 429 against which waiting does not help: OpenAI's, if the account is empty.
 const LASTING: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
 
-/// How long to wait after so many failed attempts, at least 1: any time up to a bound that doubles (full jitter), and
-/// not less than the server states.
+/// How long to wait after this many failed attempts, at least 1: a random time up to a bound that doubles (full
+/// jitter), but no less than the server states.
 pub(crate) fn delay(failures: u32, no_sooner: Duration) -> Duration {
     doubled(failures).mul_f64(fastrand::f64()).max(jittered(no_sooner))
 }
 
-/// How long all calls wait if a server has asked so many times in a row to wait, at least 1: a time that doubles, and
-/// not less than the server states.
+/// How long all calls wait if a server has asked them this many times in a row, at least 1: a time that doubles, but no
+/// less than the server states.
 pub(crate) fn delay_of_all(times: u32, no_sooner: Duration) -> Duration {
     jittered(doubled(times).max(no_sooner))
 }
 
-/// The most that is waited for the attempt after so many.
+/// The longest wait after this many attempts.
 fn doubled(times: u32) -> Duration {
     FIRST_DELAY.saturating_mul(1 << times.saturating_sub(1).min(16)).min(MAX_DELAY)
 }
 
-/// A time and up to a tenth of it, so that not all who wait for it come at once.
+/// This time plus up to a tenth of it, so that not all calls continue at once.
 pub(crate) fn jittered(time: Duration) -> Duration {
     time + time.mul_f64(fastrand::f64() / 10.0)
 }
 
-/// What helps against an answer with this status and, if it has one, this code.
+/// What may help after an answer with this status and, if it has one, this code.
 pub(crate) fn remedy(status: StatusCode, code: Option<&str>, headers: &HeaderMap) -> Remedy {
     let is_passing = matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error();
     if !is_passing || code.is_some_and(|code| LASTING.contains(&code)) {
@@ -133,7 +132,7 @@ mod tests {
                 assert!(delay(failures, Duration::ZERO) <= most);
                 let stated = Duration::from_secs(2);
                 assert!(delay(failures, stated) >= stated);
-                // A server that asks all to wait has the whole time.
+                // All calls wait for the whole time, without jitter.
                 assert!(delay_of_all(failures, Duration::ZERO) >= most);
                 assert!(delay_of_all(failures, stated) >= most.max(stated));
             }

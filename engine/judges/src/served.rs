@@ -1,5 +1,5 @@
-//! A provider over HTTP: a question is asked in the way that its server and model understand, which the first questions
-//! find out. The protocols are elsewhere.
+//! A provider over HTTP: asks a question in a way that its server and model understand, which the first questions find
+//! out. It leaves the protocols to `wire`.
 
 use std::{borrow::Cow, collections::HashMap, fmt, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     wire::Wire,
 };
 
-/// What is asked to see whether a server enforces a form: without one, nobody answers in it.
+/// The form of the question that tests whether a server enforces forms: no model would answer in it by chance.
 const GREETING: &str = r#"{"type":"object","properties":{"greeting":{"type":"string"}},"required":["greeting"],"additionalProperties":false}"#;
 
 /// A server that answers questions.
@@ -62,8 +62,8 @@ impl Served {
         };
         let known = self.knowledge.about(&generation.model);
         let arrived = self.gate.arrive(stop);
-        // What is unknown is found out by the first call, for which the others wait. The order of the two is that of
-        // all calls.
+        // The first call finds out what is unknown, and the others wait for it. All calls take these two turns in this
+        // order.
         let has_limit = self.wire == Wire::OpenAi && generation.max_output_tokens.is_some();
         let of_limit = match has_limit {
             true => known.with_limit.turn(self.patience).await,
@@ -93,7 +93,7 @@ impl Served {
         };
         let [best, _] = self.wire.ways();
         let (way, is_settled) = match self.structured_output {
-            // A form that is not of objects is one that no server enforces.
+            // No server enforces a form that does not describe objects.
             _ if !form.is_of_objects => (Way::Prompt, true),
             StructuredOutput::Schema => (Way::Schema, true),
             StructuredOutput::Tool => (Way::Tool, true),
@@ -110,7 +110,7 @@ impl Served {
         let takes_questions = match &outcome {
             Ok(said) => match has_a_form(&said.reply) {
                 Some(true) => {
-                    // Fails if another call has found it out by now.
+                    // This fails if another call has found it out in the meantime.
                     let _ = known.way.set(Some(way));
                     return outcome;
                 }
@@ -125,13 +125,13 @@ impl Served {
             Ok(Some(found)) if *found != way => {
                 self.limited(call, generation, Some((form, *found)), known).await
             }
-            // Then the outcome is the question's own.
+            // Then the outcome belongs to the question itself.
             Ok(_) | Err(_) => outcome,
         }
     }
 
-    /// Finds out with a question of our own how the model is asked for a form; what scorers ask has no part in it, only
-    /// what the user has sent with every question. `None` if it takes no question at all.
+    /// Finds out, with its own question, how to ask the model for a form. The question contains nothing from scorers,
+    /// only what the user has sent with every question. `None` if the model answers no such question.
     async fn find_way(
         &self,
         call: &mut Call<'_>,
@@ -165,7 +165,7 @@ impl Served {
         Ok(Some(Way::Prompt))
     }
 
-    /// Asks, with the limit of tokens under the name that the model takes.
+    /// Asks, with the token limit under the name that the model takes.
     async fn limited(
         &self,
         call: &mut Call<'_>,
@@ -212,7 +212,7 @@ impl Served {
         self.answer(outcome, &call, &embedding.model)
     }
 
-    /// Sends a document until there is an answer, or no hope of one.
+    /// Sends a document until there is an answer, or none can be expected.
     async fn exchange(
         &self,
         call: &mut Call<'_>,
@@ -273,12 +273,12 @@ impl Served {
 }
 
 impl Failure {
-    /// Whether the server may have refused the question for its form.
+    /// Whether the server may have refused the question because of its form.
     fn may_be_of_the_form(&self) -> bool {
         self.refusal.as_ref().is_some_and(|refusal| matches!(refusal.status, 400 | 422 | 500))
     }
 
-    /// Whether the server says that the limit of tokens has another name, as OpenAI's newer models do.
+    /// Whether the server reports that the token limit has another name, as OpenAI's newer models do.
     fn names_completion_tokens(&self) -> bool {
         self.refusal.as_ref().is_some_and(|refusal| {
             matches!(refusal.status, 400 | 422) && refusal.text.contains("max_completion_tokens")
@@ -286,7 +286,7 @@ impl Failure {
     }
 }
 
-/// Whether it is a JSON object; `None` if it was cut off.
+/// Whether the reply is a JSON object; `None` if it was cut off.
 fn has_a_form(reply: &Reply) -> Option<bool> {
     match reply {
         Reply::Text { truncated: true, .. } => None,

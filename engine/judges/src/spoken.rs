@@ -1,4 +1,4 @@
-//! What is asked and what was said, whatever the protocol, and what may count as said. Sends nothing.
+//! Defines questions and answers, whatever the protocol, and which answers count. Sends nothing.
 
 use bytes::Bytes;
 use scorebox::judge::{Generation, Reply, TokenUsage};
@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use crate::form::{Form, Way};
 
-/// The most bytes of an answer in words: many times what models write.
+/// The most bytes of a text answer: many times what models write.
 pub(crate) const MAX_TEXT_BYTES: usize = 4 << 20;
 
-/// The most bytes of an answer in vectors, for each text: 8192 numbers of 32 characters.
+/// The most bytes of a vector answer for each text: 8192 numbers of 32 characters.
 const MAX_VECTOR_BYTES: usize = 256 << 10;
 
-/// The most bytes of an answer in vectors.
+/// The most bytes of a vector answer.
 const MAX_VECTORS_BYTES: usize = 64 << 20;
 
 /// The most bytes of a model's name that a server gives.
 const MAX_MODEL_BYTES: usize = 256;
 
-/// A conversation as it is asked: with what is known about the model.
+/// A conversation to ask, with what is known about the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking<'a> {
     pub(crate) generation: &'a Generation,
     pub(crate) form: Option<(Form<'a>, Way)>,
-    /// Whether the limit of tokens has the name that newer models of OpenAI want.
+    /// Whether the token limit has the name that newer models of OpenAI require.
     pub(crate) with_completion_tokens: bool,
 }
 
-/// An answer: what it says, if that counts, and what it consumed in any case.
+/// An answer: its content, if that counts, and what it consumed in any case.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Heard {
     pub(crate) said: Result<Said, Unsaid>,
@@ -36,42 +36,42 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    /// An answer of which nothing can be read but what it consumed, if that.
+    /// An answer of which at most the consumption can be read.
     pub(crate) fn misshapen(why: impl ToString, usage: TokenUsage, cost_usd: Option<f64>) -> Heard {
         let said = Err(Unsaid::Misshapen(why.to_string()));
         Heard { said, usage, cost_usd }
     }
 }
 
-/// What a server said.
+/// What a server answered.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) reply: Reply,
     pub(crate) model: Option<String>,
 }
 
-/// Why an answer has nothing that counts.
+/// Why an answer has no content that counts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unsaid {
-    /// The model, or a filter before it, refuses: in whose words, if there are any.
+    /// The model, or a filter before it, refused: its message, if there is one.
     Refused(String),
-    /// Whoever runs the model failed while it answered, and may not the next time: in whose words.
+    /// The model's server failed while it answered, but another attempt may succeed: its message.
     Failed(String),
-    /// The answer is not of the protocol: in what way.
+    /// The answer does not follow the protocol: in what way.
     Misshapen(String),
 }
 
-/// A document of strings, numbers and maps with names as keys, which cannot fail to become JSON.
+/// Serializes strings, numbers and maps with string keys, which cannot fail.
 pub(crate) fn document(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
 }
 
-/// The most bytes of an answer with the vectors of so many texts.
+/// The most bytes of an answer with the vectors of this many texts.
 pub(crate) fn max_bytes(texts: usize) -> usize {
     MAX_VECTOR_BYTES.saturating_mul(texts).clamp(MAX_TEXT_BYTES, MAX_VECTORS_BYTES)
 }
 
-/// The name that a provider gives its model, if it is one, or else the name that it was asked by.
+/// The name that a provider reports for its model, if it is a valid one, or else the name that was asked for.
 pub(crate) fn named(given: Option<String>, asked: &str) -> String {
     let is_name = |name: &String| {
         !name.is_empty()

@@ -1,4 +1,4 @@
-//! The protocols, by name: a question to a document, a document to what was said. Sends nothing.
+//! Selects the protocol: turns a question into a document, and a document into an answer. Sends nothing.
 
 use bytes::Bytes;
 use scorebox::judge::Embedding;
@@ -25,7 +25,7 @@ impl Wire {
         }
     }
 
-    /// Where conversations are sent to, below the base URL.
+    /// The path that conversations are sent to, below the base URL.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Wire::OpenAi => openai::CHAT,
@@ -33,8 +33,8 @@ impl Wire {
         }
     }
 
-    /// The ways in which a server can enforce a form, the best first. Anthropic's schemas lack much of what scorers
-    /// write (bounds of numbers), and its tools do not.
+    /// The ways in which a server can enforce a form, the best first. Anthropic's schemas lack much that scorers use
+    /// (bounds of numbers), but its tools do not.
     pub(crate) fn ways(self) -> [Way; 2] {
         match self {
             Wire::OpenAi => [Way::Schema, Way::Tool],
@@ -57,7 +57,7 @@ impl Wire {
         }
     }
 
-    /// Where texts are sent to and the document, if this protocol has vectors.
+    /// The path and the document that ask for vectors, if this protocol has them.
     pub(crate) fn vectors(self, embedding: &Embedding) -> Option<(&'static str, Bytes)> {
         match self {
             Wire::OpenAi => Some((openai::EMBEDDINGS, openai::texts(embedding))),
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers of both protocols, from which others are made.
+    /// Valid answers of both protocols, from which the test makes others.
     const ANSWERS: [&str; 4] = [
         r#"{"choices": [{"message": {"content": "a", "refusal": null, "tool_calls": [{"function": {"name": "answer",
             "arguments": "{\"a\": 1}"}}]}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "cost": 0.1}}"#,

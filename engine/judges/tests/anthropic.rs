@@ -1,4 +1,4 @@
-//! Anthropic's protocol: what is sent, and how answers are read.
+//! Tests Anthropic's protocol: what is sent, and how answers are read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Judges, questions and answers as most tests need them.
+//! Judges, questions and answers that most tests need.
 
 use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
@@ -14,17 +14,17 @@ use crate::server::{Answer, Server};
 /// More time than any answer of these tests takes.
 pub(crate) const LONG: Duration = Duration::from_secs(600);
 
-/// A key as servers give them.
+/// A key like those of real servers.
 pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
-/// A form with the reason before the mark, which is not the order of the alphabet.
+/// A form with the reason before the mark, which is not alphabetical order.
 pub(crate) const FORM: &str = r#"{"type":"object","properties":{"why":{"type":"string"},"mark":{"type":"number"}},"required":["why","mark"],"additionalProperties":false}"#;
 
-/// A judge of OpenAI's protocol at this address that does not try again.
+/// Settings for a judge of OpenAI's protocol at this address that makes one attempt.
 pub(crate) fn settings(base_url: String) -> JudgeSettings {
     let mut settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env: None });
     settings.retries = 0;
-    // However busy the machine is, what the first question finds out is there in time.
+    // With this patience, other calls wait for what the first question finds out, however busy the machine is.
     settings.patience = LONG;
     settings
 }
@@ -39,7 +39,7 @@ pub(crate) fn judge_with(
     connect(&settings, Some(Key::new(KEY))).unwrap()
 }
 
-/// A judge at this server that does not try again.
+/// A judge at this server that makes one attempt.
 pub(crate) fn judge(server: &Server) -> Arc<dyn Provider> {
     judge_with(server, |_| {})
 }
@@ -73,7 +73,7 @@ pub(crate) fn says(text: &str) -> Answer {
     }))
 }
 
-/// A refusal as OpenAI writes it.
+/// A refusal in OpenAI's format.
 pub(crate) fn refuses(status: u16, message: &str) -> Answer {
     let error =
         json!({"error": {"message": message, "type": "invalid_request_error", "code": null}});
@@ -87,19 +87,19 @@ pub(crate) fn text(reply: &Reply) -> &str {
     }
 }
 
-/// The text that the judge says.
+/// The text that the judge answers.
 pub(crate) async fn asked(judge: &dyn Provider, question: &Question) -> Result<String, AskError> {
     judge.ask(question, LONG).await.map(|answer| text(&answer.reply).to_owned())
 }
 
-/// Waits until it holds.
+/// Waits until the condition holds.
 pub(crate) async fn until(holds: impl Fn() -> bool) {
     while !holds() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Whether the future ends at once. One that does not has gone as far as it can without waiting.
+/// Whether the future ends at once. Otherwise it has advanced as far as it can without waiting.
 pub(crate) async fn ends_at_once<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> bool {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
 }

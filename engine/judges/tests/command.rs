@@ -1,4 +1,4 @@
-//! Programs as judges: the protocol, and processes that end whatever they do.
+//! Tests programs as judges: the protocol, and that their processes end whatever they do.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::asking::{FORM, LONG, asked, generation, question, question_of_form, texts, until};
 
-/// A judge that is this script of a shell.
+/// A judge that is this shell script.
 fn script_with(script: &str, change: impl FnOnce(&mut JudgeSettings)) -> Arc<dyn Provider> {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let mut settings = JudgeSettings::new(ProviderSettings::Command { command });
@@ -183,7 +183,7 @@ async fn what_leaves_the_group_and_keeps_the_output_open_does_not_hold_up_the_an
     assert!(error.message.ends_with("ended with code 3: No."), "{}", error.message);
 }
 
-/// A pipe with a name, whose reader ends when no process has it open any more.
+/// A named pipe, whose reader ends when no process has it open any more.
 struct Pipe {
     path: PathBuf,
     reader: JoinHandle<String>,
@@ -207,7 +207,7 @@ impl Pipe {
         Pipe { path, reader, _folder: folder }
     }
 
-    /// A script that starts a process which lasts, tells that by a file, and has the pipe open in both.
+    /// A script that starts a long-running process, reports that in a file, and keeps the pipe open in both processes.
     fn script(&self) -> String {
         let Pipe { path, .. } = self;
         format!("exec 3>{0}; echo begun >&3; sleep 1000 & touch {0}.begun; wait", path.display())
@@ -217,10 +217,10 @@ impl Pipe {
         Path::new(&format!("{}.begun", self.path.display())).exists()
     }
 
-    /// Waits until all processes have ended. What they wrote.
+    /// Waits until all processes have ended, and returns what they wrote.
     fn end(self) -> String {
         if !self.has_begun() {
-            // The reader may wait for a writer that has been killed; to open it for both waits for nobody.
+            // The reader may wait for a writer that was killed; opening the pipe for both never blocks.
             drop(fs::File::options().read(true).write(true).open(&self.path).unwrap());
         }
         self.reader.join().unwrap()
@@ -229,7 +229,7 @@ impl Pipe {
 
 #[tokio::test]
 async fn a_time_out_ends_the_program_and_all_that_it_started() {
-    // On a machine that is busy, the program may need longer to begin than it gets.
+    // On a busy machine, the program may need more time to begin than it gets.
     for seconds in 1.. {
         let pipe = Pipe::new();
         let timeout = Duration::from_secs(seconds);

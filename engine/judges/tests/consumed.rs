@@ -1,4 +1,5 @@
-//! What is counted of answers that cannot be read, and of attempts that have none: budgets must know whether it is all.
+//! Tests what is counted for unreadable answers and for attempts without one: budgets must know whether the count is
+//! complete.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::{
 
 const COUNTED: TokenUsage = TokenUsage { input_tokens: Some(7), output_tokens: Some(2) };
 
-/// What an answer that is an error consumed, and whether more may have been consumed.
+/// What an error answer consumed, and whether more may have been consumed.
 async fn consumed(answer: Answer) -> (TokenUsage, bool) {
     let server = Server::start(move |_| Some(answer.clone())).await;
     let error = judge(&server).ask(&question("Is it?"), LONG).await.unwrap_err();
@@ -85,8 +86,8 @@ async fn an_attempt_that_is_not_waited_for_is_uncounted_even_if_the_next_one_is_
     assert_eq!((unsent.kind, unsent.is_uncounted), (AskErrorKind::TimedOut, false));
 }
 
-/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other; and
-/// whether both may have cost more.
+/// The tokens and the cost of an answer that follows a failed attempt with this usage, and whether both may have cost
+/// more.
 async fn of_two(
     price: Option<Price>,
     failed: Value,
@@ -117,7 +118,7 @@ async fn each_attempt_is_priced_by_itself_and_what_one_does_not_say_makes_the_co
     let part = TokenUsage { output_tokens: None, ..both };
     let partly = of_two(price, json!({"prompt_tokens": 7}), tokens()).await;
     assert_eq!(partly, (part, Some(9.0), true));
-    // A failed attempt says nothing, as OpenRouter's.
+    // A failed attempt reports nothing, as with OpenRouter.
     let silent = of_two(price, Value::Null, tokens()).await;
     assert_eq!(silent, (TokenUsage::default(), Some(9.0), true));
     let stated = (TokenUsage::default(), Some(0.25), true);

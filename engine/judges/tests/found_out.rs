@@ -1,4 +1,4 @@
-//! What is found out about servers: how they are asked for an answer of a form, and what they call the limit of tokens.
+//! Tests what is found out about servers: how to ask them for an answer of a form, and their name for the token limit.
 
 use scorebox::judge::{AskErrorKind, Generation, Question, StructuredOutput, TokenUsage};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn way(body: &Value) -> &'static str {
     }
 }
 
-/// An object that has whatever the form asks for.
+/// An object that fits every form of these tests.
 const OBJECT: &str = r#"{"why": "So.", "mark": 1, "greeting": "Hello"}"#;
 
 fn calls_a_tool() -> Answer {
@@ -34,7 +34,7 @@ fn calls_a_tool() -> Answer {
     Answer::json(&json!({"choices": [{"message": message, "finish_reason": "stop"}]}))
 }
 
-/// A server that enforces forms in these ways, and refuses the other ways.
+/// A server that enforces forms in these ways, and refuses the others.
 fn enforcing(ways: &'static [&'static str]) -> impl Fn(&Asked) -> Option<Answer> {
     move |asked| {
         let way = way(&asked.body);
@@ -49,8 +49,8 @@ fn enforcing(ways: &'static [&'static str]) -> impl Fn(&Asked) -> Option<Answer>
     }
 }
 
-/// Asks twenty questions at once and then one more. Gives the ways in which the server was asked before the last, and
-/// the last.
+/// Asks twenty questions at once and then one more. Returns the ways in which the server was asked before the last
+/// question, and the way of the last one.
 async fn asked_in(server: &Server) -> (Vec<&'static str>, &'static str) {
     let judge = judge_with(server, |settings| settings.concurrency = 100);
     let tasks: Vec<_> = (0..20)
@@ -213,7 +213,7 @@ async fn if_the_call_that_finds_out_is_dropped_the_next_one_does() {
     assert_eq!(second.await.unwrap().attempts, 5);
 }
 
-/// An answer that consumed 10 tokens of the question and 2 of its own, and cost a quarter of a dollar.
+/// An answer that consumed 10 input tokens and 2 output tokens, and cost a quarter of a dollar.
 fn says_for_a_price(text: &str) -> Answer {
     Answer::json(&json!({
         "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
@@ -275,7 +275,7 @@ async fn questions_do_not_wait_for_a_first_one_that_is_slow() {
     assert_eq!(first.await.unwrap().attempts, 1);
 }
 
-/// A server whose model wants the newer name of the limit of tokens.
+/// A server whose model requires the newer name of the token limit.
 fn of_newer_models(asked: &Asked) -> Option<Answer> {
     Some(match asked.body.get("max_tokens") {
         Some(_) => refuses(

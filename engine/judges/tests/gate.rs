@@ -1,4 +1,4 @@
-//! How many calls run at once and begin in a minute, who waits, and what a dropped call leaves behind.
+//! Tests how many calls run at once and begin in a minute, which calls wait, and what a dropped call leaves behind.
 
 use std::{
     sync::{
@@ -104,7 +104,7 @@ async fn a_server_that_asks_to_wait_is_not_asked_by_others_either() {
     let mut second = judge.ask(&question, LONG);
     assert!(!ends_at_once(&mut second).await);
     assert_eq!(judge.load(), Load::new(1, 0, 0));
-    // Another server's calls are not held up by it.
+    // Calls to another server are not delayed.
     let other = Server::start(|_| Some(says("Yes."))).await;
     assert_eq!(asked(&*judge_with(&other, |_| {}), &question).await.unwrap(), "Yes.");
     assert_eq!(server.count(), 1);
@@ -142,7 +142,7 @@ async fn all_attempts_together_end_when_the_time_of_the_score_is_over() {
 async fn no_attempt_is_waited_for_that_would_come_too_late() {
     let server = Server::start(|_| Some(refuses(503, "down"))).await;
     let judge = judge_with(&server, |settings| settings.retries = 1000);
-    // Waits between attempts grow to many times this.
+    // Waits between attempts would grow to many times this.
     let error = judge.ask(&question("Is it?"), Duration::from_millis(300)).await.unwrap_err();
     assert_eq!(error.kind, AskErrorKind::Unavailable);
     assert!(error.attempts < 100, "{}", error.attempts);
@@ -162,7 +162,7 @@ async fn a_wait_that_the_server_asks_for_takes_nothing_from_the_time() {
     assert_eq!(answer.attempts, 2);
 }
 
-/// A server that says 429 for so long from its first question on, and then answers.
+/// A server that answers 429 for this long from its first question on, and then answers normally.
 async fn limited_for(limit: Duration) -> Server {
     let first = OnceLock::new();
     Server::start(move |_| {
@@ -174,7 +174,7 @@ async fn limited_for(limit: Duration) -> Server {
 
 #[tokio::test]
 async fn a_limit_that_lasts_longer_than_the_retries_costs_no_question_its_answer() {
-    // Two waits and part of a third one.
+    // Long enough for two waits and part of a third one.
     let server = limited_for(Duration::from_millis(1_200)).await;
     let judge = judge_with(&server, |settings| {
         settings.retries = 1;
@@ -237,7 +237,7 @@ async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_n
         let words = "answered with status 429: the day is over (2 times in a row within ";
         assert!(error.message.contains(words), "{error}");
     }
-    // Each alone would be sent twice.
+    // Alone, each call would be sent twice.
     assert!(server.count() < 4, "{} and {}", first.attempts, second.attempts);
     assert_eq!(server.count(), (first.attempts + second.attempts) as usize);
 }

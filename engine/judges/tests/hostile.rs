@@ -1,4 +1,4 @@
-//! Servers that send too much, too deep, or elsewhere.
+//! Tests servers that send too much, nest too deeply, or redirect.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Providers against a real HTTP server on the loopback interface and against real programs.
+//! Tests providers with a real HTTP server on the loopback interface and with real programs.
 
 mod anthropic;
 mod asking;

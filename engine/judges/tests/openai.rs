@@ -1,4 +1,4 @@
-//! OpenAI's protocol: what is sent, and how answers are read.
+//! Tests OpenAI's protocol: what is sent, and how answers are read.
 
 use scorebox::judge::{AskErrorKind, Generation, Message, Question, Reply, Role, TokenUsage};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ async fn a_question_and_its_answer_are_as_openai_documents_them() {
 
 #[tokio::test]
 async fn what_a_user_adds_is_sent_with_each_text_and_also_with_what_finds_out_a_form() {
-    // A server without forms is greeted to find that out.
+    // A server that does not enforce forms is sent the greeting to find that out.
     let server = Server::start(|_| Some(says("Yes."))).await;
     let judge = judge_with(&server, |settings| {
         let headers = [("OpenAI-Organization", "org-1"), ("X-Team", "a b")];
@@ -89,7 +89,7 @@ async fn what_a_user_adds_is_sent_with_each_text_and_also_with_what_finds_out_a_
     }
 }
 
-/// What a judge makes of this answer.
+/// How a judge reads this answer.
 async fn outcome(answer: Value) -> Result<Reply, (AskErrorKind, String)> {
     let server = Server::start(move |_| Some(Answer::json(&answer))).await;
     let outcome = judge(&server).ask(&question("Is it?"), LONG).await;

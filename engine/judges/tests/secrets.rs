@@ -1,4 +1,4 @@
-//! The key is in the header of a request and nowhere else.
+//! Tests that the key is in the header of a request and nowhere else.
 
 use scorebox::judge::{JudgeSettings, ProviderSettings};
 use scorebox_judges::{Key, connect};

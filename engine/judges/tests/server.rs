@@ -1,5 +1,5 @@
-//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no
-//! protocol.
+//! A server on the loopback interface that records requests and sends the answers that a test defines, valid or not.
+//! Knows no protocol.
 
 use std::{
     convert::Infallible,
@@ -24,10 +24,10 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{net::TcpListener, sync::Semaphore};
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// Its number, from 0.
+    /// The number of the request, from 0.
     pub(crate) number: usize,
     /// The target as it was sent.
     pub(crate) target: String,
@@ -68,33 +68,33 @@ impl Answer {
         self
     }
 
-    /// Cuts the connection behind its bytes, of which it has announced more.
+    /// Ends the connection after its bytes, although it has announced more.
     pub(crate) fn broken(mut self) -> Answer {
         self.headers.push((CONTENT_LENGTH.as_str(), (self.body.len() + 100).to_string()));
         self.then = Then::Break;
         self
     }
 
-    /// Sends bytes for as long as they are taken.
+    /// Sends bytes for as long as the client reads them.
     pub(crate) fn endless(mut self) -> Answer {
         self.then = Then::Bytes;
         self
     }
 
-    /// Sends nothing more, and does not end.
+    /// Sends nothing more, but does not end.
     pub(crate) fn unended(mut self) -> Answer {
         self.then = Then::Silence;
         self
     }
 
-    /// Waits for a permit first.
+    /// Waits for a permit before it answers.
     pub(crate) fn after(mut self, gate: &Arc<Semaphore>) -> Answer {
         self.after = Some(Arc::clone(gate));
         self
     }
 }
 
-/// The bytes of an answer, and what follows.
+/// The bytes of an answer, and what follows them.
 struct Flow {
     body: Option<Bytes>,
     then: Then,
@@ -140,21 +140,21 @@ pub(crate) const SIGNED: [&[u8]; 2] = [
     include_bytes!("../../../tests/certificates/localhost.key.pem"),
 ];
 
-/// A certificate of `localhost` that is also that of an authority, and its key.
+/// A certificate of `localhost` that is also a certificate of an authority, and its key.
 pub(crate) const SELF_SIGNED: [&[u8]; 2] = [
     include_bytes!("../../../tests/certificates/self-signed.pem"),
     include_bytes!("../../../tests/certificates/self-signed.key.pem"),
 ];
 
 impl Server {
-    /// One that answers as the script says; `None` cuts the connection.
+    /// Starts a server that answers as the script defines; `None` ends the connection.
     pub(crate) async fn start(
         script: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 'static,
     ) -> Server {
         Server::listen(script, None).await
     }
 
-    /// One over TLS, with a certificate and its key.
+    /// Starts a server over TLS, with a certificate and its key.
     pub(crate) async fn start_encrypted(
         [certificate, key]: [&[u8]; 2],
         script: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 'static,
@@ -193,7 +193,7 @@ impl Server {
                 });
                 let tls = tls.clone();
                 tokio::spawn(async move {
-                    // An error is a client that went away, or one that was sent away.
+                    // An error means that the client closed the connection, or the script ended it.
                     match tls {
                         None => {
                             let stream = TokioIo::new(stream);
@@ -215,7 +215,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// All that it was asked, in order.
+    /// All requests that the server received, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
@@ -224,7 +224,7 @@ impl Server {
         self.asked.lock().unwrap().len()
     }
 
-    /// Bytes of endless answers that were taken from it.
+    /// How many bytes of endless answers clients have read.
     pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Relaxed)
     }

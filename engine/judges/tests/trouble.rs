@@ -1,4 +1,4 @@
-//! What is tried again and what is not, and what errors say.
+//! Tests which attempts are repeated and which are not, and the error messages.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     server::{Answer, Asked, SELF_SIGNED, SIGNED, Server},
 };
 
-/// A server whose first answer is this one, and whose others are good.
+/// A server whose first answer is this one, and whose other answers are valid.
 async fn at_first(answer: Option<Answer>) -> Server {
     Server::start(move |asked| match asked.number {
         0 => answer.clone(),
@@ -19,7 +19,7 @@ async fn at_first(answer: Option<Answer>) -> Server {
     .await
 }
 
-/// Asks a judge that tries again once.
+/// Asks a judge that makes a second attempt.
 async fn ask_twice(server: &Server) -> Result<(String, u32), AskError> {
     let judge = judge_with(server, |settings| settings.retries = 1);
     let answer = judge.ask(&question("Is it?"), LONG).await?;
@@ -40,7 +40,7 @@ async fn what_passes_is_tried_again() {
         Some(Answer::status(500, "<html>oops</html>")),
         Some(Answer::status(502, "")),
         Some(Answer::status(529, "")),
-        // OpenRouter's, if the model's own server fails.
+        // OpenRouter answers this if the model's own server fails.
         Some(Answer::json(
             &json!({"choices": [{"error": {"code": 502, "message": "Provider error"},
             "finish_reason": "error", "message": {"content": ""}}]}),
@@ -49,7 +49,7 @@ async fn what_passes_is_tried_again() {
         Some(Answer::json(
             &json!({"choices": [{"finish_reason": "error", "message": {"content": "Y"}}]}),
         )),
-        // A connection that ends before an answer, and one that ends within it.
+        // The connection ends before an answer, or within it.
         None,
         Some(says("Yes.").broken()),
     ] {
@@ -120,7 +120,7 @@ async fn an_answer_that_does_not_come_in_time_is_waited_for_once_more() {
     }
 }
 
-/// An answer that is never begun.
+/// An answer that never begins.
 fn never() -> Answer {
     says("Yes.").after(&std::sync::Arc::new(tokio::sync::Semaphore::new(0)))
 }
@@ -137,7 +137,7 @@ async fn a_server_that_is_not_there_is_tried_again() {
     assert!(error.message.contains("cannot connect"), "{}", error.message);
 }
 
-/// What the first attempt says, which is the only one, if whatever is sent to a server has this answer.
+/// The message of the only attempt, if the server has this answer to everything.
 async fn refused_answer(scheme: &str, bytes: &'static [u8]) -> String {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -200,7 +200,7 @@ async fn the_certificate_of_an_authority_ends_it_in_other_words() {
     assert_eq!(message, words);
 }
 
-/// What the first attempt says, which is the only one, and the address of the server with this certificate.
+/// The message of the only attempt, and the address of the server with this certificate.
 async fn refused_certificate(identity: [&'static [u8]; 2]) -> (String, String) {
     let server = Server::start_encrypted(identity, |_| Some(says("Yes."))).await;
     let url = format!("https://localhost:{}/v1", server.address.port());

@@ -1,5 +1,5 @@
-//! The standard variables of proxies and certificates. They are the process's, so these tests ask in a process of their
-//! own.
+//! Tests the standard variables of proxies and certificates. These belong to the whole process, so each test asks in a
+//! child process.
 
 use std::{env, process::Stdio};
 
@@ -15,13 +15,13 @@ use crate::{
     server::{Answer, SIGNED, Server},
 };
 
-/// The variable with the address to ask; in the child only.
+/// The variable with the address to ask; only in the child.
 const ADDRESS: &str = "SCOREBOX_JUDGES_TEST_ADDRESS";
 
-/// The variable with the address whose certificate is wrong; in the child only.
+/// The variable with the address whose certificate is wrong; only in the child.
 const WRONG_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_WRONG_ADDRESS";
 
-/// The address that cannot be asked; in the child only.
+/// The address that cannot be reached; only in the child.
 const VAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_VAIN_ADDRESS";
 
 /// The address whose proxy does not speak TLS; in the child only.
@@ -29,10 +29,10 @@ const PLAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_PLAIN_ADDRESS";
 
 const CONCEALED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_CONCEALED_ADDRESS";
 
-/// The address for which no judge can be made; in the child only.
+/// The address for which no judge can be made; only in the child.
 const REFUSED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_REFUSED_ADDRESS";
 
-/// What a machine may have set, and a test does not want.
+/// Variables that a machine may have set, and that the tests must not use.
 const USUAL: [&str; 11] = [
     "http_proxy",
     "HTTP_PROXY",
@@ -117,7 +117,7 @@ async fn ask_in_a_child(address: &str, name: &str, value: &str) {
     assert!(in_a_child("asks", (ADDRESS, address), (name, value)).await);
 }
 
-/// Whether the test of this name holds in a process with these variables.
+/// Whether the test with this name succeeds in a process with these variables.
 async fn in_a_child(test: &str, address: (&str, &str), variable: (&str, &str)) -> bool {
     let mut child = tokio::process::Command::new(env::current_exe().unwrap());
     child.args(["--exact", &format!("variables::{test}_in_a_child")]).stdout(Stdio::null());
@@ -180,7 +180,7 @@ async fn a_variable_that_names_no_proxy_is_refused_where_it_counts() {
     ask_in_a_child(&server.url("/v1"), variable.0, variable.1).await;
 }
 
-/// Where the variable is read, which other systems do not.
+/// Only on systems where the variable is read.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_server_whose_authority_is_named_is_asked_over_tls() {

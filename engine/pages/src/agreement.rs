@@ -1,5 +1,5 @@
-//! How well the scorers of a run agree with labels: a plot of calibration with the figures beside it. Reads no label,
-//! computes no statistics.
+//! Shows how well the scorers of a run agree with labels: a calibration plot with figures next to it. Reads no label,
+//! and computes no statistics.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -13,7 +13,7 @@ use crate::{
     said::{Said, plain},
 };
 
-/// A scorer with how well it agrees, or why that is not known.
+/// A scorer with its agreement, or why that is unknown.
 pub(crate) type Agreed = (String, Result<Agreement, String>);
 
 /// The agreement of each scorer with the labels at `with`.
@@ -64,7 +64,7 @@ fn of_scorer(scorer: &str, agreement: &Agreement) -> Markup {
     }
 }
 
-/// What the figures are of.
+/// What the figures describe.
 fn about(agreement: &Agreement) -> Markup {
     let left_out = [
         (agreement.without_score, "without a score"),

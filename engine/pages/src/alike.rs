@@ -1,11 +1,11 @@
-//! Whether two texts look alike although their characters differ: letters with accents written in one or two
-//! characters, Cyrillic and Greek letters that look like Latin ones, and other spaces and hyphens. Knows the usual
-//! ones, not all of Unicode's.
+//! Decides whether two texts look alike although their characters differ: letters with accents that consist of one or
+//! two characters, Cyrillic and Greek letters that look like Latin ones, and other spaces and hyphens. Knows the usual
+//! characters, not all of Unicode.
 
-/// A letter with its accents, whichever they are.
+/// Replaces the accents of a letter, whichever they are.
 const ACCENTED: char = '\u{fffc}';
 
-/// Characters that look like those at the same place of the other text.
+/// Characters that look like those at the same position of the other text.
 const ALIKE: [(&str, &str); 7] = [
     (
         "\u{410}\u{412}\u{421}\u{415}\u{41d}\u{406}\u{408}\u{41a}\u{41c}\u{41e}\u{420}\u{405}",
@@ -25,7 +25,7 @@ const ALIKE: [(&str, &str); 7] = [
     ("\u{2010}\u{2011}\u{2012}\u{2013}\u{2212}", "-----"),
 ];
 
-/// What a text looks like: texts that look alike have the same, and most of those that do not have not.
+/// The look of a text: texts that look alike have the same look, and most others have different ones.
 pub(crate) fn look(text: &str) -> String {
     let mut look = String::with_capacity(text.len());
     for character in text.chars() {
@@ -44,7 +44,7 @@ pub(crate) fn look(text: &str) -> String {
     look
 }
 
-/// The ASCII character that looks like it, or itself.
+/// The ASCII character that looks like this one, or the character itself.
 fn plain(character: char) -> char {
     if character.is_ascii() {
         return character;

@@ -1,5 +1,5 @@
-//! One case in full: its parts, its output against what was expected, what each scorer says about it, what judges were
-//! asked, and what its agent did. Reads no database.
+//! Shows one case in full: its parts, how its output differs from what was expected, the results of the scorers, the
+//! questions to judges, and what its agent did. Reads no database.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -18,9 +18,9 @@ use crate::{
     timeline, word,
 };
 
-/// Assertions, log lines and calls of one score that are shown where there is room.
+/// The most assertions, log lines and calls of one score that are shown if there is room.
 const MAX_ITEMS: usize = 200;
-/// Bytes of each text, and items of each list, of a case that is shown in brief.
+/// The most bytes of each text, and the most items of each list, of a case that is shown in brief.
 pub(crate) const BRIEF_TEXT: usize = 400;
 pub(crate) const BRIEF_ITEMS: usize = 3;
 
@@ -40,15 +40,15 @@ pub(crate) struct CaseInFull {
 pub(crate) struct Decided {
     pub(crate) scorer_id: String,
     pub(crate) standing: Standing,
-    /// The first assertions that did, and how many more there are.
+    /// The first assertions that did, and how many others did.
     assertions: Vec<Decisive>,
     more: usize,
 }
 
 impl Decided {
-    /// Of what decided, as much as a line shows.
+    /// The part of what decided that fits into a line.
     pub(crate) fn of(against: &Against<'_>) -> Decided {
-        /// Many cases may be held at once, and assertions can be large.
+        /// Many cases may be in memory at once, and assertions can be large.
         const MOST: usize = 3;
         Decided {
             scorer_id: against.scorer_id.to_owned(),
@@ -58,7 +58,7 @@ impl Decided {
         }
     }
 
-    /// The assertions that decided, each with score, threshold and reason; nothing if the score did alone.
+    /// The assertions that decided, each with score, threshold and reason; empty if only the score decided.
     pub(crate) fn assertions(&self) -> Markup {
         html! {
             @for Decisive { name, score, threshold, reason, .. } in &self.assertions {
@@ -74,29 +74,29 @@ impl Decided {
 /// How a case is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Showing<'a> {
-    /// Bytes of each text.
+    /// The most bytes of each text.
     most: usize,
-    /// Assertions, log lines and calls of each score.
+    /// The most assertions, log lines and calls of each score.
     items: usize,
-    /// Steps of a trace.
+    /// The most steps of a trace.
     steps: usize,
     /// The scorers of the run, for their directions.
     scorers: &'a [ScorerRecord],
 }
 
 impl<'a> Showing<'a> {
-    /// In full but for long texts, of which so many bytes are shown.
+    /// In full, except that this many bytes of long texts are shown.
     pub(crate) fn full(most: usize, scorers: &'a [ScorerRecord]) -> Showing<'a> {
         Showing { most, items: MAX_ITEMS, steps: timeline::MAX_STEPS, scorers }
     }
 
-    /// The beginnings of texts and lists only.
+    /// Only the beginnings of texts and lists.
     pub(crate) fn brief(scorers: &'a [ScorerRecord]) -> Showing<'a> {
         Showing { most: BRIEF_TEXT, items: BRIEF_ITEMS, steps: BRIEF_ITEMS, scorers }
     }
 }
 
-/// `id`, with iteration and attempt if they are not the first.
+/// `id`, with the iteration and the attempt if they are not the first.
 pub(crate) fn name(case_id: &str, iteration: u32, attempt: u32) -> String {
     match (iteration, attempt) {
         (0, 0) => case_id.to_owned(),
@@ -138,7 +138,7 @@ fn text_part(title: &str, json: &str, most: usize) -> Markup {
     }
 }
 
-/// The output beside what was expected, and how they differ.
+/// The output next to what was expected, and how they differ.
 fn output(case: &CaseInFull, showing: Showing<'_>) -> Markup {
     let output = &case.content.output;
     let expected = case.content.parts.get(Field::GroundTruth);
@@ -160,7 +160,7 @@ fn output(case: &CaseInFull, showing: Showing<'_>) -> Markup {
     }
 }
 
-/// How an output differs from what was expected, both as stored; `None` if they are too large to be compared.
+/// How an output differs from what was expected, both as they are stored; `None` if they are too large to be compared.
 fn difference(expected: &str, output: &str, most: usize) -> Option<Markup> {
     let ((wanted, _), (said, _)) = (readable(expected), readable(output));
     if said.len().max(wanted.len()) > most {
@@ -178,7 +178,7 @@ fn difference(expected: &str, output: &str, most: usize) -> Option<Markup> {
     })
 }
 
-/// What a part of a case is, as it is stored.
+/// The type of a part of a case, as it is stored.
 fn kind(json: &str) -> &'static str {
     match json.trim_start().as_bytes().first() {
         Some(b'"') => "a text",
@@ -190,7 +190,7 @@ fn kind(json: &str) -> &'static str {
     }
 }
 
-/// The parts that are folded away: those that most readers do not need.
+/// The parts that most readers do not need, which are folded.
 fn others(content: &CaseContent, showing: Showing<'_>) -> Markup {
     let shown = [Field::Input, Field::GroundTruth, Field::Trace];
     let parts = content.parts.iter().filter(|(field, _)| !shown.contains(field));
@@ -325,7 +325,7 @@ fn log(answer: &Answer, Showing { most, items, .. }: Showing<'_>) -> Markup {
     }
 }
 
-/// What judges were asked for a score, and what they said.
+/// The questions to judges for a score, and their answers.
 fn judged(calls: &[&CallRecord], showing: Showing<'_>) -> Markup {
     html! {
         @if !calls.is_empty() {

@@ -1,5 +1,5 @@
-//! The cases of a run that stand in a report, each as an element that opens. A case that is too large for the room that
-//! is left is cut down, so that none hides those behind it.
+//! Selects the cases that a report contains, each as an element that opens. A case that is too large for the remaining
+//! room is shortened, so that none displaces later ones.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -15,11 +15,11 @@ use crate::{
     stored_case, word,
 };
 
-/// Cases that did not pass and are shown.
+/// The most cases that are shown of those that did not pass.
 pub(crate) const MAX_BAD: usize = 200;
-/// Cases that passed and are shown: those with the lowest scores.
+/// The most cases that are shown of those that passed: those with the lowest scores.
 pub(crate) const MAX_GOOD: usize = 10;
-/// Bytes of each text of a case.
+/// The most bytes of each text of a case.
 const MAX_TEXT: usize = 4 << 10;
 
 /// A case that was chosen.
@@ -30,11 +30,11 @@ pub(crate) struct Chosen {
     pub(crate) attempt: u32,
     pub(crate) verdict: CaseVerdict,
     pub(crate) against: Vec<Decided>,
-    /// Whether a scorer of its run can fail a case.
+    /// Whether its run has a scorer that can fail a case.
     pub(crate) is_decided: bool,
 }
 
-/// The cases with the lowest scores so far, in ascending order; the first of equals.
+/// The cases with the lowest scores so far, in ascending order; of equal ones, the first.
 #[derive(Debug, Default)]
 pub(crate) struct Lowest(pub(crate) Vec<Chosen>);
 
@@ -49,22 +49,22 @@ impl Lowest {
     }
 }
 
-/// Cases that were chosen, as far as there is room for them.
+/// The chosen cases, as far as there is room for them.
 #[derive(Debug, Default)]
 pub(crate) struct Fitted {
     pub(crate) shown: Vec<Markup>,
     /// How many were chosen.
     pub(crate) chosen: u64,
-    /// Of which the beginnings of texts and lists are shown.
+    /// The number of cases of which only the beginnings of texts and lists are shown.
     brief: u64,
-    /// Of which only a line is shown.
+    /// The number of cases of which only a line is shown.
     lines: u64,
-    /// Of which nothing is shown.
+    /// The number of cases of which nothing is shown.
     left_out: u64,
 }
 
 impl Fitted {
-    /// What is not shown of them, in words.
+    /// A text about what is not shown of them.
     pub(crate) fn cut_down(&self) -> Markup {
         let is = |count: u64| if count == 1 { " is " } else { " are " };
         let large = " for this report";
@@ -83,14 +83,14 @@ impl Fitted {
 }
 
 /// The room for the cases of a run, in bytes. Half of it is divided among them, so that each has some; the other half
-/// goes to those that take more, the first ones first.
+/// goes to those that need more, in order.
 #[derive(Debug)]
 pub(crate) struct Room {
     left: usize,
-    /// What is kept for each case that is still to come, and how many these are.
+    /// The room that is reserved for each remaining case, and the number of these cases.
     share: usize,
     to_come: usize,
-    /// The ids of the cases that are shown, each with its anchor; the first attempt of each.
+    /// The ids of the cases that are shown, each with its anchor; only the first attempt of each.
     anchors: Vec<(String, String)>,
 }
 
@@ -100,7 +100,7 @@ impl Room {
         Room { left: bytes, share, to_come: cases, anchors: Vec::new() }
     }
 
-    /// Where the cases that were taken are.
+    /// The anchors of the cases that were taken.
     pub(crate) fn into_anchors(self) -> Vec<(String, String)> {
         self.anchors
     }
@@ -127,7 +127,7 @@ impl Room {
         Ok(fitted)
     }
 
-    /// Takes the fullest form of a case that fits.
+    /// Takes the most complete form of a case that fits.
     fn fit(&mut self, fitted: &mut Fitted, id: &str, html: impl Fn(How) -> (String, Markup)) {
         for how in [How::Full, How::Brief, How::Line] {
             let (anchor, html) = html(how);
@@ -207,7 +207,7 @@ impl Chosen {
     }
 }
 
-/// A name for a case that a URL takes, the same in every report.
+/// A name for a case that is valid in a URL, and is the same in every report.
 fn anchor(run: &RunRecord, case_id: &str, iteration: u32, attempt: u32) -> String {
     let parts: [&[u8]; 4] = [
         run.spec.id.as_str().as_bytes(),
@@ -224,8 +224,8 @@ mod tests {
 
     use super::*;
 
-    /// What is shown of cases of these sizes where there is room for `bytes`; in brief, a case has a tenth of its size,
-    /// and a line has `line` bytes.
+    /// What is shown of cases with these sizes if there is room for `bytes`; in brief, a case takes a tenth of its
+    /// size, and a line takes `line` bytes.
     fn shown(bytes: usize, sizes: &[usize], line: usize) -> (Vec<usize>, [u64; 3]) {
         let mut room = Room::new(bytes, sizes.len());
         let mut fitted = Fitted::default();

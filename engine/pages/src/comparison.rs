@@ -1,5 +1,5 @@
-//! What two runs say about the same cases: whether the second is better, or whether that is chance. For the report and
-//! for the server's page. Reads no database, computes no statistics.
+//! Shows what two runs report about the same cases: whether the second is better, or whether that is chance. For the
+//! report and for the server's page. Reads no database, and computes no statistics.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -18,12 +18,12 @@ use crate::{
     said::{Said, plain},
 };
 
-/// Cases that changed most, for each scorer.
+/// The most cases that are shown for each scorer, those that changed most.
 pub(crate) const MAX_CHANGES: usize = 5;
 
-/// Verdicts or a scorer, by name.
+/// Verdicts or a scorer, with a name.
 struct Named<'a> {
-    /// `None`: the verdicts.
+    /// `None` for the verdicts.
     scorer: Option<&'a str>,
     lower_is_better: bool,
     scores: &'a ComparedScores,
@@ -52,8 +52,7 @@ fn named(compared: &Comparison) -> Vec<Named<'_>> {
     verdict.chain(scorers).collect()
 }
 
-/// The comparison without its heading: A is the first run, B the second. `link` says where a case that changed is
-/// shown.
+/// The comparison without its heading: A is the first run, B the second. `link` returns where a changed case is shown.
 pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<String>) -> Markup {
     let named = named(compared);
     html! {
@@ -90,7 +89,7 @@ fn differences(named: &[Named<'_>], tests: u64) -> Markup {
         Some(value) => html! { td.number { (show(value)) } },
         None => html! { td.number { span.none { "–" } } },
     };
-    // Differences on the scale from 0 to 1 share one; those of points have each their own.
+    // Differences between scores from 0 to 1 share a scale; those between points have one each.
     let ends = |scores: &ComparedScores| {
         let interval = scores.interval.map_or([0.0; 2], |it| [it.low, it.high]);
         interval.into_iter().chain(scores.difference).fold(0.0, |most: f64, it| most.max(it.abs()))
@@ -152,7 +151,7 @@ fn in_a_word(finding: Finding) -> Markup {
     html! { span class={ "word " (class) } { (words) } }
 }
 
-/// What the cases show, and what they could.
+/// What the cases show, and what they could show.
 fn finding(scores: &ComparedScores) -> Markup {
     let cases = figure::counted(scores.pairs, "case", "cases");
     html! {
@@ -253,7 +252,7 @@ fn doubts(compared: &Comparison) -> Vec<String> {
     doubts
 }
 
-/// Cases whose ids name something else in B.
+/// Cases whose ids have a different content in B.
 fn other_questions(of: &Comparison) -> Option<String> {
     let ComparedQuestions { compared, others, .. } = of.questions;
     let cases = figure::counted(compared, "case", "cases");
@@ -267,7 +266,7 @@ fn other_questions(of: &Comparison) -> Option<String> {
     })
 }
 
-/// For how many cases a scorer failed in B that A has a score of.
+/// For how many cases a scorer has a score in A but failed in B.
 fn failures_in_b(of: &ComparedScorer) -> Option<String> {
     let cases = figure::counted(of.scores.errors_b, "case that has", "cases that have");
     let scorer = plain(&of.scorer_id, 64);
@@ -311,7 +310,7 @@ fn missing_attempts(of: &Comparison) -> Vec<String> {
     doubts
 }
 
-/// Cases of both runs that have a score in one of them only.
+/// Cases of both runs that have a score in only one of them.
 fn unpaired(of: &Named<'_>) -> Markup {
     let sides = [(of.scores.only_a, "A"), (of.scores.only_b, "B")];
     let sides: Vec<String> = sides

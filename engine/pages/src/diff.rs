@@ -1,5 +1,5 @@
-//! What an output has instead of what was expected, line by line and, within changed lines, word by word. What a reader
-//! would not see of a difference is shown: how lines end, and the code points of characters that look alike.
+//! Shows how an output differs from what was expected, line by line and, within changed lines, word by word. Makes
+//! differences visible that a reader could not see: line ends, and the code points of characters that look alike.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,16 +11,16 @@ use similar::{Algorithm, ChangeTag, InlineChange, TextDiff};
 
 use crate::{alike::look, said::Said};
 
-/// Bytes of a text that is still compared.
+/// The most bytes of a text that is compared.
 const MAX_BYTES: usize = 96 << 10;
-/// Lines of both texts that are still compared.
+/// The most lines of both texts that are compared.
 const MAX_LINES: usize = 4000;
-/// How long a comparison may take; what is left then is shown as changed.
+/// The longest time of a comparison; the rest is shown as changed.
 const PATIENCE: Duration = Duration::from_millis(150);
-/// Lines around a change that are shown.
+/// How many lines around a change are shown.
 const AROUND: usize = 4;
 
-/// The lines of two texts that differ, those that do marked; `None` if they are too large to be compared.
+/// The lines of two texts that differ, with the differences marked; `None` if they are too large to be compared.
 pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
     let lines = expected.lines().count() + output.lines().count();
     if expected.len() > MAX_BYTES || output.len() > MAX_BYTES || lines > MAX_LINES {
@@ -45,12 +45,12 @@ pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
     })
 }
 
-/// What has to be shown of how lines end.
+/// What must be shown about line ends.
 #[derive(Clone, Copy)]
 struct Ends {
-    /// Some lines of both texts end with a carriage return, and others do not.
+    /// Whether some lines of the two texts end with a carriage return, and others do not.
     are_mixed: bool,
-    /// One of the texts ends with a line break, and the other does not.
+    /// Whether only one of the texts ends with a line break.
     is_last_open: bool,
 }
 
@@ -64,7 +64,7 @@ impl Ends {
         }
     }
 
-    /// How a changed line ends, if that is to be shown.
+    /// The end of a changed line, if it must be shown.
     fn shown(self, line: &str) -> Markup {
         html! {
             @if line.ends_with('\r') || self.are_mixed && line.ends_with("\r\n") { span.act { "\\u{d}" } }
@@ -77,7 +77,7 @@ fn text(change: &InlineChange<'_, str>) -> String {
     change.iter_strings_lossy().map(|(_, part)| part).collect()
 }
 
-/// The changed lines of both texts by what they look like.
+/// The changed lines of both texts, by their look.
 struct Looks(HashMap<(ChangeTag, String), HashSet<String>>);
 
 impl Looks {
@@ -90,7 +90,7 @@ impl Looks {
         Looks(looks)
     }
 
-    /// Whether a changed line of the other text looks like this one and is another text.
+    /// Whether a changed line of the other text looks like this one, but is different.
     fn is_mistaken(&self, change: &InlineChange<'_, str>) -> bool {
         let other = match change.tag() {
             ChangeTag::Delete => ChangeTag::Insert,
@@ -128,7 +128,7 @@ fn line(change: &InlineChange<'_, str>, ends: Ends, is_mistaken: bool) -> Markup
     }
 }
 
-/// The text with the code point of each character beyond ASCII in its place.
+/// The text with the code point of each character beyond ASCII in place of the character.
 fn code_points(text: &str) -> Markup {
     html! {
         @for character in text.chars() {

@@ -1,5 +1,5 @@
-//! Scores, differences, chances and moments as people read them on a page; counts and times are the library's. Computes
-//! nothing.
+//! Writes scores, differences, probabilities and times in the format for people; the library writes counts and
+//! durations. Computes nothing.
 
 use jiff::Timestamp;
 pub(crate) use scorebox::{
@@ -7,10 +7,10 @@ pub(crate) use scorebox::{
     verdict::{exact, figure as score, mean_beside, percent, percent_interval, score_beside},
 };
 
-/// Below which p value a difference is shown.
+/// The p value below which a difference is shown as one.
 const SHOWN: f64 = 0.05;
 
-/// A difference with its sign; what is rounded to 0 has none.
+/// A difference with its sign; a difference that is rounded to 0 has no sign.
 pub(crate) fn difference(value: f64) -> String {
     match score(value.abs()) {
         size if size.chars().all(|it| it == '0' || it == '.') => size,
@@ -29,7 +29,7 @@ pub(crate) fn range(low: f64, high: f64) -> String {
     format!("{} to {}", score(low), score(high))
 }
 
-/// A p value: `0.0125`, `<0.0001`; never shown as the bound of what is shown, unless it is that.
+/// A p value: `0.0125`, `<0.0001`; a value that only rounds to the limit `SHOWN` is not shown as the limit.
 pub(crate) fn chance(p: f64) -> String {
     match p < 1e-4 {
         true => "<0.0001".to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn tick(value: f64) -> String {
     }
 }
 
-/// A moment, for people and for the attribute of `time`; `None` if no calendar has it.
+/// A time, for people and for the attribute of `time`; `None` if it is not in any calendar.
 pub(crate) fn moment(ms: i64) -> Option<(String, String)> {
     let moment = Timestamp::from_millisecond(ms).ok()?;
     let utc = moment.strftime("%Y-%m-%d %H:%M UTC").to_string();

@@ -1,4 +1,5 @@
-//! The figures of a run that pages show: those of `aggregate`, with finer distributions, in one value that can be kept.
+//! Defines the figures of a run that pages show: those of `aggregate`, with finer distributions, in one value that can
+//! be stored.
 
 use std::num::NonZeroUsize;
 
@@ -16,54 +17,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::plot::Bars;
 
-/// Parts of a distribution: an even number, so that one half ends a part.
+/// The number of parts of a distribution: even, so that a part ends at one half.
 const PARTS: NonZeroUsize = NonZeroUsize::new(20).unwrap();
 
-/// What the scores of a run say together.
+/// The figures of the scores of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
-    /// Whether a scorer can keep a case from passing.
+    /// Whether a scorer can prevent a case from passing.
     pub(crate) decides: bool,
     pub(crate) passed: u64,
     pub(crate) regressed: u64,
-    /// Failed and errored cases that every scorer has a row for.
+    /// The number of failed and errored cases that have a row from every scorer.
     pub(crate) failed: u64,
     pub(crate) errored: u64,
     pub(crate) skipped: u64,
-    /// Cases that a scorer has no row for yet; they do not count in the rate.
+    /// The number of cases that still lack the row of a scorer; these do not count in the rate.
     pub(crate) incomplete: u64,
-    /// Those of them that failed already, and that are errored already.
+    /// How many of these have already failed, and how many are already errored.
     pub(crate) failed_already: u64,
     pub(crate) errored_already: u64,
-    /// Passed among those that count.
+    /// The rate of passed cases among those that count.
     pub(crate) pass_rate: Option<Rate>,
     pub(crate) mean_score: Option<f64>,
     pub(crate) mean_latency_ms: Option<f64>,
     pub(crate) mean_cost_usd: Option<f64>,
-    /// What the attempts at the same cases say together, if a case was tried more than once.
+    /// The figures of attempts at the same cases, if a case was tried more than once.
     pub(crate) repeated: Option<Repeated>,
-    /// In the suite's order.
+    /// The figures of the scorers, in the suite's order.
     pub(crate) scorers: Vec<ScorerFigures>,
 }
 
-/// What the attempts at the same cases say together.
+/// The figures of attempts at the same cases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Repeated {
-    /// Cases; attempts at the same one count once.
+    /// The number of cases; attempts at the same case count once.
     pub(crate) cases: u64,
     pub(crate) attempts: u64,
-    /// For some numbers of attempts: the chance that at least one of them passes, and that all do.
+    /// For some numbers of attempts: the probability that at least one of them passes, and that all do.
     pub(crate) draws: Vec<(u64, Option<f64>, Option<f64>)>,
 }
 
-/// What the scores of one scorer say together.
+/// The figures of the scores of one scorer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ScorerFigures {
     pub(crate) id: String,
     pub(crate) severity: Severity,
     pub(crate) threshold: Option<f64>,
     pub(crate) direction: Direction,
-    /// Scores; the figures below are over these.
+    /// The number of scores that the figures below cover.
     pub(crate) count: u64,
     pub(crate) mean: Option<f64>,
     /// The 95 % interval of the mean.
@@ -77,33 +78,33 @@ pub(crate) struct ScorerFigures {
     pub(crate) errors: u64,
     pub(crate) mean_fuel: Option<f64>,
     pub(crate) mean_duration_ms: Option<f64>,
-    /// Cases of which a gate of it does not hold.
+    /// The number of cases for which one of its gates does not hold.
     pub(crate) failed: u64,
-    /// Cases of which a soft requirement of it does not hold.
+    /// The number of cases for which one of its soft requirements does not hold.
     pub(crate) regressed: u64,
-    /// What is said of it if it can fail a case and decided none.
+    /// A note for a scorer that can fail a case but decided none.
     #[serde(default)]
     pub(crate) idle: Option<String>,
     /// How many scores fall into each part of 0 to `high`.
     pub(crate) distribution: Vec<u64>,
-    /// How many of these do not hold.
+    /// How many of these scores do not hold.
     pub(crate) wrong: Vec<u64>,
     pub(crate) high: f64,
 }
 
 impl Figures {
-    /// Cases of the run.
+    /// The number of cases of the run.
     pub(crate) fn cases(&self) -> u64 {
         self.judged() + self.skipped + self.incomplete
     }
 
-    /// Cases that count in the rate.
+    /// The number of cases that count in the rate.
     pub(crate) fn judged(&self) -> u64 {
         self.passed + self.failed + self.errored
     }
 
-    /// The figures of a run, whose cases were decided with `options` as `decided` says. Takes three passes over its
-    /// scores.
+    /// The figures of a run, whose cases were decided with `options`, with the result `decided`. Takes three passes
+    /// over its scores.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
@@ -168,7 +169,7 @@ impl Repeated {
 }
 
 impl ScorerFigures {
-    /// Its distribution, to be drawn.
+    /// The distribution, to be drawn.
     pub(crate) fn bars(&self) -> Bars<'_> {
         Bars {
             counts: &self.distribution,

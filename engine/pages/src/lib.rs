@@ -1,26 +1,26 @@
-//! Stored runs as HTML: a report in one file, the page of a scorer, and pages that a server shows. Reads through the
-//! library's rooms, writes no SQL, computes no statistics, and prints nothing.
+//! Shows stored runs as HTML: a report in one file, the page of a scorer, and the pages of a server. Reads through the
+//! library's modules, contains no SQL, computes no statistics, and prints nothing.
 //!
 //! - `report`: the report.
-//! - `chosen`: the cases in it, as far as there is room.
+//! - `chosen`: the cases of a report, as far as there is room.
 //! - `card`: the page of a scorer.
-//! - `server`: the pages, and who may see them.
-//! - `summary`: what a run was and how it went.
+//! - `server`: the pages of the server, and who may see them.
+//! - `summary`: what a run was, and its outcome.
 //! - `comparison`: whether one run is better than another.
 //! - `agreement`: how well scorers agree with labels.
 //! - `case`: one case in full.
-//! - `stored_case`: what the database has of it.
+//! - `stored_case`: what the database contains of a case.
 //! - `timeline`: what an agent did.
-//! - `diff`: an output against what was expected.
+//! - `diff`: how an output differs from what was expected.
 //! - `alike`: whether texts look alike.
-//! - `figures`: the figures of a run that are shown.
+//! - `figures`: the figures of a run that pages show.
 //! - `plot`: plots as SVG.
-//! - `word`: words for verdicts, statuses and states.
-//! - `figure`: numbers and times as people read them.
+//! - `word`: the names of verdicts, statuses and states.
+//! - `figure`: numbers and times in the format for people.
 //! - `said`: text from elsewhere, made safe.
-//! - `frame`: sheet, scripts and policies.
+//! - `frame`: the style sheet, scripts and policies.
 //!
-//! Invariant: every text from a case, a scorer or a model goes through `said`, and so stays text.
+//! Invariant: every text from a case, a scorer or a model goes through `said`, so that it is shown only as text.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

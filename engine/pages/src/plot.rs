@@ -1,26 +1,26 @@
-//! Plots as SVG, drawn by hand of a few rectangles and lines. Every plot says in words what it shows, and takes its
-//! colours from the sheet; it computes no statistics.
+//! Draws plots as SVG from a few rectangles and lines. Every plot describes in words what it shows, and takes its
+//! colours from the style sheet. Computes no statistics.
 
 use maud::{Markup, PreEscaped, html};
 use scorebox::stats::Rate;
 
 use crate::figure;
 
-/// How many scores fall into each of equal parts of a range.
+/// How many scores fall into each of the equal parts of a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bars<'a> {
     pub(crate) counts: &'a [u64],
     /// The upper end of the range, which begins at 0.
     pub(crate) high: f64,
-    /// How many of these do not hold, in each part.
+    /// How many of these scores do not hold, in each part.
     pub(crate) wrong: &'a [u64],
     /// The worst score that passes.
     pub(crate) threshold: Option<f64>,
 }
 
 impl Bars<'_> {
-    /// The bars, upwards from `base`, each at least as tall as can be seen: what does not hold at the bottom, what does
-    /// on it.
+    /// The bars, upwards from `base`, each tall enough to be visible: scores that do not hold are at the bottom, the
+    /// others above them.
     fn drawn(&self, [left, step, gap]: [f64; 3], base: f64, height: f64) -> Markup {
         const LEAST: f64 = 1.5;
         let most = self.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -60,7 +60,7 @@ impl Bars<'_> {
     }
 }
 
-/// A length in a drawing, without more digits than can be seen.
+/// A length in a drawing, with no more digits than are visible.
 fn length(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -93,7 +93,7 @@ pub(crate) fn distribution(bars: &Bars<'_>) -> Markup {
     }
 }
 
-/// A distribution as small as a word.
+/// A distribution the size of a word.
 pub(crate) fn spark(bars: &Bars<'_>) -> Markup {
     let step = 136.0 / bars.counts.len().max(1) as f64;
     html! {
@@ -104,7 +104,7 @@ pub(crate) fn spark(bars: &Bars<'_>) -> Markup {
     }
 }
 
-/// What shares add up to the whole: each with the class that has its colour.
+/// Shares of a whole, each with the class that has its colour.
 pub(crate) fn shares(parts: &[(&str, u64)], said: &str) -> Markup {
     const WIDTH: f64 = 1000.0;
     let all = parts.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
@@ -112,7 +112,7 @@ pub(crate) fn shares(parts: &[(&str, u64)], said: &str) -> Markup {
     let mut drawn = String::new();
     for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
         let wide = *count as f64 / all * WIDTH;
-        // A share that is there can be seen.
+        // A share that is not zero must be visible.
         let shown = (wide - 2.0).max(1.5);
         drawn.push_str(
             &html! { rect class={ "is-" (class) } x=(length(x)) y="0" width=(length(shown)) height="20" {} }
@@ -127,17 +127,17 @@ pub(crate) fn shares(parts: &[(&str, u64)], said: &str) -> Markup {
     }
 }
 
-/// A value at one place of a trend.
+/// A value at one position of a trend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     /// The run.
     pub(crate) name: String,
     pub(crate) value: f64,
-    /// The interval that the value is in.
+    /// The interval that contains the value.
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-/// Values in the order of time, with the threshold.
+/// Values in chronological order, with the threshold.
 pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
     const WIDTH: f64 = 700.0;
     const HEIGHT: f64 = 160.0;
@@ -199,17 +199,17 @@ pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
     }
 }
 
-/// A mean difference of two runs.
+/// A mean difference between two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// The difference at the ends of the drawing, above 0 unless all is 0.
+    /// The difference at the ends of the drawing; greater than 0 unless all differences are 0.
     pub(crate) end: f64,
     pub(crate) lower_is_better: bool,
 }
 
-/// A difference beside none, as small as a word. What is better is to the right.
+/// A difference next to the zero line, the size of a word. Better values are to the right.
 pub(crate) fn difference(of: &Difference) -> Markup {
     const MIDDLE: f64 = 68.0;
     const HALF: f64 = 62.0;
@@ -250,7 +250,7 @@ pub(crate) struct Bin {
     pub(crate) positives: Rate,
 }
 
-/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities: of a
+/// The rate of positive cases by score, with intervals, and the diagonal on which scores are probabilities: of a
 /// positive case, or of a negative one if lower scores are better.
 pub(crate) fn calibration(bins: &[Bin], lower_is_better: bool) -> Markup {
     const SIDE: f64 = 240.0;
@@ -260,7 +260,7 @@ pub(crate) fn calibration(bins: &[Bin], lower_is_better: bool) -> Markup {
     let y = |rate: f64| TOP + SIDE - rate * SIDE;
     let [first, last] = if lower_is_better { [1.0, 0.0] } else { [0.0, 1.0] };
     let most = bins.iter().map(|bin| bin.cases).max().unwrap_or(1).max(1) as f64;
-    // The area of a point is the number of its cases, down to what can be seen.
+    // The area of a point is proportional to the number of its cases, but large enough to be visible.
     let radius = |bin: &Bin| (8.0 * (bin.cases as f64 / most).sqrt()).max(2.5);
     let points: Vec<String> = bins
         .iter()
@@ -310,7 +310,7 @@ mod tests {
         Bars { counts, wrong, high: 1.0, threshold }
     }
 
-    /// The colours of what is drawn, with how tall each is.
+    /// The colours of the drawn parts, and the height of each.
     fn drawn(svg: &str) -> Vec<String> {
         let value = |rect: &str, name: &str| {
             let (_, rest) = rect.split_once(&format!("{name}=\"")).unwrap();
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(drawn(&svg), ["wrong 92", "bar 46", "wrong 23", "bar 69"]);
         let svg = spark(&mixed).into_string();
         assert_eq!(drawn(&svg), ["wrong 26", "bar 13", "wrong 6.5", "bar 19.5"]);
-        // However little of all it is, it can be seen.
+        // However small its share is, it must be visible.
         let few = bars(&[10_000], &[1], Some(1.0));
         assert!(distribution(&few).into_string().contains("class=\"wrong\""));
     }

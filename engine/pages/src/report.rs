@@ -1,5 +1,5 @@
-//! The report: one file that needs nothing from elsewhere. Counts are of all cases; cases in full are chosen by a rule
-//! that the report states, so that its size has a bound.
+//! Writes the report: one file that needs nothing from elsewhere. Counts include all cases; cases in full are chosen by
+//! a rule that the report states, so that its size is bounded.
 
 use std::io;
 
@@ -26,46 +26,46 @@ use crate::{
     summary, word,
 };
 
-/// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
+/// The most bytes of all cases of a report; what surrounds them takes some ten kilobytes for each run.
 const MAX_CASES_BYTES: usize = 4 << 20;
 
-/// Runs of one report.
+/// The most runs of one report.
 const MAX_RUNS: usize = 8;
 
-/// Why a report was not written.
+/// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is written to does not take it.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// More runs than a report shows.
+    /// There are more runs than a report shows.
     #[error("a report shows at most {MAX_RUNS} runs, these are {0}")]
     TooManyRuns(usize),
-    /// No scorer of a run can be compared with the labels that were asked for.
+    /// No scorer of a run can be compared with the requested labels.
     #[error(transparent)]
     Agreement(AgreementError),
 }
 
-/// What is reported.
+/// The content of a report.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HtmlReport<'a> {
-    /// The runs, in the order in which they are shown.
+    /// The runs, in the order of the report.
     pub runs: &'a [String],
-    /// Whether a soft regression fails a case too.
+    /// Whether a soft regression also fails a case.
     pub strict: bool,
-    /// Labels that the scorers of each run are compared with.
+    /// The labels that the scorers of each run are compared with.
     pub labels: Option<AgreementOptions<'a>>,
-    /// What was required of the run and does not hold; of a report that has one run.
+    /// The requirements of the run that do not hold, for a report with one run.
     pub broken: &'a [Broken],
 }
 
 impl<'a> HtmlReport<'a> {
-    /// Runs of one report.
+    /// The most runs of one report.
     pub const MAX_RUNS: usize = MAX_RUNS;
 
     /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
@@ -97,12 +97,12 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Writes the report, all of it from one state of the database. Its size has a bound, whatever is stored: at most
-    /// 200 cases that did not pass and 10 that did are in it, and no more than some 4 MiB of them.
+    /// Writes the report, all of it from one state of the database. Its size is bounded, whatever is stored: it
+    /// contains at most 200 cases that did not pass and 10 that did, which take about 4 MiB at most.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; more than 8 runs; labels of which no scorer of a run can be compared with any;
-    /// troubles of reading and writing. What was written by then is not a whole report.
+    /// [`StoreError::NoSuchRun`]; more than 8 runs; labels that no scorer of a run can be compared with; errors of
+    /// reading and writing. The part that was written by then is not a complete report.
     pub fn write(&self, store: &Store, out: &mut dyn io::Write) -> Result<(), ReportError> {
         if self.runs.len() > MAX_RUNS {
             return Err(ReportError::TooManyRuns(self.runs.len()));
@@ -120,7 +120,7 @@ impl<'a> HtmlReport<'a> {
         })
     }
 
-    /// What two runs say about the same cases, or why that is not known.
+    /// What two runs report about the same cases, or why that is unknown.
     fn compared(&self, store: &Store) -> Result<Option<Result<Comparison, String>>, StoreError> {
         let [one, other] = self.runs else { return Ok(None) };
         let options =
@@ -202,7 +202,7 @@ impl<'a> HtmlReport<'a> {
     }
 }
 
-/// Where labels are, as the user writes it.
+/// Where labels are, in the user's notation.
 fn where_labels_are(with: With<'_>) -> &str {
     match with {
         With::Label(text) | With::Scorer(text) => text,
@@ -210,7 +210,7 @@ fn where_labels_are(with: With<'_>) -> &str {
     }
 }
 
-/// Two runs, compared.
+/// The comparison of two runs.
 fn comparing(runs: &[Reported], two: &Result<Comparison, String>) -> Markup {
     let link = |case_id: &str| runs.iter().find_map(|run| run.link(case_id));
     html! {
@@ -224,7 +224,7 @@ fn comparing(runs: &[Reported], two: &Result<Comparison, String>) -> Markup {
     }
 }
 
-/// The runs of a report that has several.
+/// The list of runs, for a report with several.
 fn index(runs: &[Reported], are_compared: bool) -> Markup {
     html! {
         nav aria-label="Runs" {
@@ -238,22 +238,22 @@ fn index(runs: &[Reported], are_compared: bool) -> Markup {
     }
 }
 
-/// A run, read for a report.
+/// A run that was read for a report.
 #[derive(Debug)]
 struct Reported {
     run: RunRecord,
     scorers: Vec<ScorerRecord>,
     figures: Figures,
-    /// What scorers say about all cases together.
+    /// The summaries of scorers over all cases.
     summaries: Vec<SummaryRecord>,
-    /// Cases that did not pass, in their order, and how many there are in the run.
+    /// Cases that did not pass, in their order, and how many of them the run has.
     bad: Fitted,
     all_bad: u64,
-    /// The cases with the lowest scores of those that passed.
+    /// The cases with the lowest scores among those that passed.
     good: Fitted,
-    /// The ids of the cases in full, each with its anchor; the first attempt of each.
+    /// The ids of the cases in full, each with its anchor; only the first attempt of each.
     anchors: Vec<(String, String)>,
-    /// How well its scorers agree with labels, if that was asked for.
+    /// How well its scorers agree with labels, if that was requested.
     agreed: Vec<Agreed>,
 }
 
@@ -303,7 +303,7 @@ impl Reported {
         Ok(Reported { run, scorers, figures, summaries, bad, all_bad, good, anchors, agreed })
     }
 
-    /// Where a case is shown in full.
+    /// The link to a case that is shown in full.
     fn link(&self, case_id: &str) -> Option<String> {
         let found = self.anchors.iter().find(|(id, _)| id == case_id);
         found.map(|(_, anchor)| format!("#{anchor}"))
@@ -313,7 +313,7 @@ impl Reported {
 /// How well each scorer of a run agrees with labels.
 ///
 /// # Errors
-/// Troubles of reading; why the first scorer cannot be compared, if none can.
+/// Errors of reading; why the first scorer cannot be compared, if none can.
 fn agreed(
     store: &Store,
     run: &RunRecord,
@@ -324,7 +324,7 @@ fn agreed(
     let mut trouble = None;
     for scorer in scorers {
         let id = &scorer.spec.scorer_id;
-        // Of course it agrees with itself.
+        // A scorer always agrees with itself.
         if labels.with == With::Scorer(id) {
             continue;
         }

@@ -1,11 +1,11 @@
-//! Text from elsewhere (a case, a scorer, a model) in a page: escaped, cut to a bound, and with every character made
-//! visible that a reader could not see or that turns the direction of writing.
+//! Makes text from elsewhere (a case, a scorer, a model) safe for a page: it is escaped and cut to a limit, and every
+//! character that a reader could not see, or that changes the direction of writing, is made visible.
 
 use maud::{Escaper, Render};
 use scorebox::terminal::{characters, indented_json, is_space};
 use std::fmt::Write as _;
 
-/// A text that is shown as the text that it is.
+/// A text that is shown only as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     text: &'a str,
@@ -19,12 +19,12 @@ impl<'a> Said<'a> {
         Said { text, most: usize::MAX, is_line: false }
     }
 
-    /// What of the text fits in so many bytes, and how much more there is.
+    /// The part of the text that fits into this many bytes, and how much more there is.
     pub(crate) fn most(text: &'a str, most: usize) -> Said<'a> {
         Said { text, most, is_line: false }
     }
 
-    /// The same in one line: a run of white space is one space.
+    /// The same on one line: a run of white space becomes one space.
     pub(crate) fn line(text: &'a str, most: usize) -> Said<'a> {
         Said { text, most, is_line: true }
     }
@@ -71,7 +71,7 @@ impl Render for Said<'_> {
     }
 }
 
-/// The text for an attribute or a title, which takes no markup: in one line of at most so many characters.
+/// The text for an attribute or a title, which cannot contain markup: on one line of at most this many characters.
 pub(crate) fn plain(text: &str, most: usize) -> String {
     let mut plain = String::new();
     for (index, (character, is_seen)) in characters(text).enumerate() {
@@ -88,10 +88,10 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
     plain
 }
 
-/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several
-/// lines, unless these would be mostly spaces.
+/// A part of a case in the format for people, and whether it is JSON: a string becomes its text, and other JSON is
+/// formatted over several lines, unless these would consist mostly of spaces.
 pub(crate) fn readable(json: &str) -> (String, bool) {
-    // Setting JSON over lines makes it larger; a document of this size is shown as it is.
+    // Formatting JSON over several lines makes it larger; a document larger than this is shown as it is.
     const MAX_SET: usize = 4 << 20;
     if json.starts_with('"')
         && let Ok(text) = serde_json::from_str::<String>(json)

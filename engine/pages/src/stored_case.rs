@@ -1,4 +1,5 @@
-//! All that a database has of a case, and what decided against it in a line. Shows no case in full: `case` does.
+//! Reads everything that a database contains about a case, and shows what decided against it in a line. It leaves
+//! showing the case in full to `case`.
 
 use maud::{Markup, html};
 use scorebox::{

@@ -1,5 +1,5 @@
-//! What a run was and how it went: its heading, its verdict, its scorers as a table and as plots, and what exactly ran.
-//! For the report and for the server's page. Reads no database.
+//! Shows what a run was, and its outcome: its heading, its verdict, its scorers as a table and as plots, and what
+//! exactly ran. For the report and for the server's page. Reads no database.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -16,19 +16,19 @@ use crate::{
     word,
 };
 
-/// Bytes of a document (a suite, a configuration) that are shown.
+/// The most bytes of a document (a suite, a configuration) that are shown.
 const MAX_DOCUMENT: usize = 32 << 10;
-/// Bytes of the configurations and of the descriptions of all scorers of a run that are shown.
+/// The most bytes of the configurations and descriptions of all scorers of a run that are shown.
 const MAX_OF_SCORERS: usize = 512 << 10;
-/// Bytes of a description that are shown.
+/// The most bytes of a description that are shown.
 const MAX_DESCRIPTION: usize = 4000;
 
-/// The suite's name, or the run's id where an older scorebox stored none.
+/// The suite's name, or the run's id if an older scorebox stored no name.
 pub(crate) fn suite(run: &RunRecord) -> &str {
     run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
 }
 
-/// When it ran, with what, and how it ended.
+/// When the run took place, with which versions, and how it ended.
 pub(crate) fn facts(run: &RunRecord) -> Markup {
     let spec = &run.spec;
     let took = run.finished_at_ms.map(|end| (end.saturating_sub(spec.created_at_ms)).max(0) as f64);
@@ -69,7 +69,7 @@ pub(crate) fn drawn(figures: &Figures) -> [(&'static str, u64); 5] {
     ]
 }
 
-/// The same with the regressions apart, and in words.
+/// The same with regressions separately, and with their names.
 fn parts(figures: &Figures) -> Vec<(&'static str, u64, &'static str)> {
     let parts = [
         ("passed", figures.passed.saturating_sub(figures.regressed), "passed"),
@@ -89,7 +89,7 @@ pub(crate) fn said(figures: &Figures) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// The verdict of a run, as words, a bar and a key.
+/// The verdict of a run, as text, a bar and a legend.
 pub(crate) fn went(figures: &Figures) -> Markup {
     let judged = figures.judged();
     html! {
@@ -139,7 +139,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
     }
 }
 
-/// That cases were tried more than once, and what their attempts say together.
+/// Notes that cases were tried more than once, with the figures of the attempts.
 fn attempts(repeated: &Repeated) -> Markup {
     let chance = |of: &str, k: u64, chance: Option<f64>| {
         chance.map(|chance| {
@@ -159,7 +159,7 @@ fn attempts(repeated: &Repeated) -> Markup {
     }
 }
 
-/// What incomplete cases count for.
+/// How incomplete cases count.
 fn incomplete(figures: &Figures) -> String {
     let already = [(figures.failed_already, "failed"), (figures.errored_already, "errored")];
     let already = already.into_iter().filter(|(number, _)| *number > 0);
@@ -195,7 +195,7 @@ fn method(interval: Interval) -> &'static str {
     }
 }
 
-/// The scorers of a run, a line each. `link` says where a scorer's name leads.
+/// The scorers of a run, one on each line. `link` returns where a scorer's name leads.
 pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<String>) -> Markup {
     let number = |value: Option<f64>| match value {
         Some(value) => html! { td.number { (figure::score(value)) } },
@@ -209,7 +209,7 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
         0 => html! { td.number { span.none { "0" } } },
         value => html! { td.number { (figure::count(value)) } },
     };
-    // What never happened needs no column.
+    // A count that is zero everywhere needs no column.
     type Count = fn(&ScorerFigures) -> u64;
     let counts: [(&str, Count); 6] = [
         ("scored", |it| it.count),
@@ -230,7 +230,7 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
                 thead { tr {
                     th scope="col" { "scorer" } th scope="col" { "counts as" } th scope="col" { "distribution" }
                     th.number scope="col" { "mean, 95 % interval" }
-                    // What matters before what may be beyond the edge of a narrow screen.
+                    // Important columns come first, because the last ones may be beyond the edge of a narrow screen.
                     @for (title, _) in &counts { th.number scope="col" { (title) } }
                     @for title in ["p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
                 } }
@@ -333,7 +333,7 @@ pub(crate) fn what_ran(
     }
 }
 
-/// What scorers say about all cases together.
+/// The summaries of scorers over all cases.
 pub(crate) fn of_the_run(summaries: &[SummaryRecord]) -> Markup {
     html! {
         @for record in summaries {
@@ -349,7 +349,7 @@ pub(crate) fn of_the_run(summaries: &[SummaryRecord]) -> Markup {
     }
 }
 
-/// What a scorer says that it does.
+/// A scorer's own description of what it does.
 fn description(info_json: &str) -> Option<String> {
     let info: serde_json::Value = serde_json::from_str(info_json).ok()?;
     info.get("description")?.as_str().filter(|it| !it.is_empty()).map(str::to_owned)

@@ -1,5 +1,5 @@
-//! What an agent did, as a timeline: messages, thoughts, tool calls with their results. Reads the trace with the reader
-//! that scorers have, so that what is shown is what was judged.
+//! Shows what an agent did as a timeline: messages, thoughts, tool calls with their results. It reads the trace in the
+//! same way as scorers, so that it shows what was judged.
 
 use maud::{Markup, html};
 use scorebox_sdk_traces::{Outcome, Status, Step, StepKind, SubAgentCall, ToolCall, Trace};
@@ -10,15 +10,15 @@ use crate::{
     said::{Said, readable},
 };
 
-/// Bytes of a trace that is read. Steps take several times as much memory.
+/// The most bytes of a trace that is read, because steps take several times as much memory.
 const MAX_BYTES: usize = 8 << 20;
-/// Steps that are shown where there is room.
+/// The most steps that are shown if there is room.
 pub(crate) const MAX_STEPS: usize = 500;
-/// Steps of other steps are set inwards, to this depth.
+/// Steps within other steps are indented up to this depth.
 const MAX_DEPTH: usize = 1;
 
-/// The timeline of a trace, so many steps of it, each text cut to so many bytes; the trace as it is if it cannot be
-/// read.
+/// The timeline of a trace with at most this many steps, and each text cut to this many bytes; the trace as it is if it
+/// cannot be interpreted.
 pub(crate) fn timeline(json: &str, most: usize, steps: usize) -> Markup {
     if json.len() > MAX_BYTES {
         return html! {
@@ -114,7 +114,7 @@ fn of_step(trace: &Trace, step: &Step, began: Option<f64>, most: usize) -> Marku
     }
 }
 
-/// In how many steps that are shown it happened. A trace that leads in circles does not lead this.
+/// How many of the shown steps enclose this one. A trace with circles does not cause an endless search.
 fn depth(trace: &Trace, step: &Step) -> usize {
     let mut depth = 0;
     let mut parent = step.parent;
@@ -128,7 +128,7 @@ fn depth(trace: &Trace, step: &Step) -> usize {
     depth
 }
 
-/// Since the beginning, how long, and what it consumed.
+/// The time since the beginning, the duration, and the consumption.
 fn when(step: &Step, began: Option<f64>) -> Markup {
     let since = step.start_ms.zip(began).map(|(start, began)| start - began);
     let tokens = step.usage.and_then(|usage| {

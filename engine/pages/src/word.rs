@@ -1,4 +1,4 @@
-//! Words for verdicts, statuses and states: each with a colour and a shape. Decides none of them.
+//! Writes verdicts, statuses and states as words, each with a colour and a shape. Decides none of them.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -10,7 +10,8 @@ use scorebox::{
 
 use crate::figure;
 
-/// The verdict of a case; a pass with regressions says so. Of a run in which no scorer `decides`, a pass says nothing.
+/// The verdict of a case, including regressions of a passed case. If no scorer of the run `decides`, a passed case has
+/// no word.
 pub(crate) fn verdict(case: &CaseVerdict, decides: bool) -> Markup {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => html! { span.word.regressed { "regressed" } },
@@ -19,7 +20,7 @@ pub(crate) fn verdict(case: &CaseVerdict, decides: bool) -> Markup {
     }
 }
 
-/// How a scorer's row counts: its standing, if it decides something, or else its status.
+/// How a scorer's row counts: its standing, if it decides something, or otherwise its status.
 pub(crate) fn counted(status: Status, standing: Option<Standing>) -> Markup {
     match (status, standing) {
         (Status::Scored, Some(standing)) => self::standing(standing),
@@ -37,7 +38,7 @@ pub(crate) fn state(state: RunState) -> Markup {
     html! { span class={ "word " (state.as_str()) } { (state.as_str()) } }
 }
 
-/// `at least 0.7`, in the direction of the scorer.
+/// `at least 0.7`, depending on the scorer's direction.
 pub(crate) fn threshold(threshold: Option<f64>, direction: Direction) -> Option<String> {
     let side = match direction {
         Direction::HigherIsBetter => "at least",
@@ -46,7 +47,7 @@ pub(crate) fn threshold(threshold: Option<f64>, direction: Direction) -> Option<
     threshold.map(|threshold| format!("{side} {}", figure::exact(threshold)))
 }
 
-/// A moment in UTC.
+/// A time in UTC.
 pub(crate) fn moment(ms: i64) -> Markup {
     match figure::moment(ms) {
         Some((people, machine)) => html! { time datetime=(machine) { (people) } },

@@ -1,5 +1,5 @@
-//! An Arrow file (Feather) from anyone, read through the table of contents at its end, which is checked before room is
-//! made for what it names. Knows no cases.
+//! Reads an untrusted Arrow file (Feather) through its footer, which is checked before memory is allocated for what it
+//! names. Knows nothing of cases.
 
 use std::{
     fs::File,
@@ -15,17 +15,17 @@ use arrow_schema::ArrowError;
 
 use crate::problem::Problem;
 
-/// The most bytes of a batch, which must be whole in memory: 1 GiB.
+/// The most bytes of a batch, which must be completely in memory: 1 GiB.
 pub(crate) const MAX_BATCH_BYTES: u64 = 1 << 30;
-/// The most bytes of a table of contents: 32 MiB, as of Parquet.
+/// The most bytes of a footer: 32 MiB, as for Parquet.
 const MAX_FOOTER_BYTES: u64 = 32 << 20;
-/// The mark of a file.
+/// The magic bytes of a file.
 pub(crate) const MARK: &[u8] = b"ARROW1";
-/// Bytes before the first message: the mark, padded.
+/// The bytes before the first message: the magic bytes, padded.
 const BEGINNING_BYTES: u64 = 8;
-/// Bytes behind the table of contents: its length, and the mark.
+/// The bytes after the footer: its length, and the magic bytes.
 const END_BYTES: u64 = 10;
-/// The fewest bytes of a message before its body, where its own length is.
+/// The fewest bytes of a message before its body: its length is stored there.
 const LENGTH_BYTES: u64 = 8;
 
 /// The batches of a file, in order.
@@ -38,7 +38,7 @@ pub(crate) struct ArrowFile {
 }
 
 impl ArrowFile {
-    /// Reads the table of contents.
+    /// Reads the footer.
     pub(crate) fn open(mut file: File) -> Result<ArrowFile, Problem> {
         let (footer, start) = footer_of(&mut file)?;
         let footer = root_as_footer(&footer).map_err(|error| damaged(&error.to_string()))?;
@@ -82,7 +82,7 @@ impl ArrowFile {
     }
 }
 
-/// The table of contents, and where it starts.
+/// The footer, and where it starts.
 fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
     let length = file.seek(SeekFrom::End(0))?;
     let Some(end) = length.checked_sub(END_BYTES) else { return Err(cut_off()) };
@@ -104,8 +104,8 @@ fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
     Ok((footer, start))
 }
 
-/// Whether each block is before `end`, and all together are no more than that: the same one a thousand times would be
-/// more than the file has.
+/// Checks that each block is before `end`, and that all together are no larger than that: naming the same block a
+/// thousand times would claim more than the file contains.
 fn check_blocks<'a>(blocks: impl Iterator<Item = &'a Block>, end: u64) -> Result<(), Problem> {
     let mut left = end;
     for block in blocks {
@@ -143,25 +143,25 @@ fn damaged(why: &str) -> Problem {
     Problem::content(format!("the table of contents of the Arrow file is damaged: {why}"))
 }
 
-/// A batch has more bytes than are read.
+/// The problem of a batch with more bytes than are read.
 pub(crate) fn batch_too_large() -> Problem {
     Problem::content(
         "a batch has more than 1 GiB, the most that is read: write it in smaller batches",
     )
 }
 
-/// What to do about pages of Parquet in Brotli.
+/// What to do about Parquet pages that are compressed with Brotli.
 pub(crate) const BROTLI: &str =
     "its pages are compressed with Brotli, which is not read: write them with zstd, Snappy or gzip";
 
-/// Whether the readers say that they were not built with it.
+/// Whether the readers report that they were built without Brotli.
 pub(crate) fn is_of_brotli(error: &str) -> bool {
     error.contains("Disabled feature at compile time: brotli")
 }
 
-/// What the reader of Arrow says, in words.
+/// The message of the Arrow reader.
 pub(crate) fn arrow_problem(error: &ArrowError) -> Problem {
-    // What decompresses a buffer allocates whatever length the buffer claims, so that is left out.
+    // A decompressor allocates whatever length a buffer claims, so decompression is left out of the build.
     if error.to_string().contains("IPC decompression requires") {
         return Problem::content(
             "its buffers are compressed, which is not read: write it uncompressed, or as Parquet",
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_polars_writes_is_read() {
-        // Its messages are not aligned as in a stream.
+        // Messages in this file are not aligned as in a stream.
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/readers/polars.arrow");
         assert_eq!(rows(&fs::read(file).unwrap()), Ok(3));
     }

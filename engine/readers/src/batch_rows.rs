@@ -1,45 +1,46 @@
-//! How many rows of a Parquet file are read at once, so that memory depends neither on how long its texts are nor on
-//! how often one is repeated. Reads nothing: `pages` reports which pages there are.
+//! Decides how many rows of a Parquet file are read at once, so that memory depends neither on the length of its texts
+//! nor on how often one is repeated. Reads nothing: `pages` reports the pages.
 
 /// How many rows may be read at once, the most first.
 const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];
-/// Bytes of pages that should be in memory at once: 64 MiB, or twice as many as the reading of single rows takes.
+/// The usual limit for the bytes of pages in memory at once: 64 MiB, or twice as many as reading single rows takes.
 const USUAL_BYTES: u64 = 64 << 20;
 /// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and
-/// dictionaries at about 1 MiB each, so these are some five hundred columns of texts that have a full one of both.
+/// dictionaries at about 1 MiB each, so this is enough for some five hundred text columns that each have a full page
+/// and a full dictionary.
 pub(crate) const MAX_BYTES: u64 = 2 << 30;
-/// What a value takes beside the bytes of its page: a view of them, or a number.
+/// The memory that a value takes in addition to the bytes of its page: a view of them, or a number.
 const VALUE_BYTES: u64 = 16;
 
-/// A page, as its header has it.
+/// A page, as its header describes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
-    /// How many values it has; of a dictionary none, because it belongs to the pages behind it.
+    /// How many values the page has; 0 for a dictionary, because it belongs to the pages after it.
     pub values: u64,
-    /// Its bytes, decompressed, and of a dictionary also what its values take beside them.
+    /// The decompressed bytes of the page; for a dictionary, with the additional memory of its values.
     pub bytes: u64,
-    /// Whether a value may begin as the one before it, and so have more bytes than are written of it.
+    /// Whether a value may share its beginning with the one before, and so have more bytes than are written for it.
     pub shares_beginnings: bool,
 }
 
-/// The most of a row in a column of lists.
+/// The largest row of a column of lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LongestRow {
-    /// The values of the row that has most of them.
+    /// The number of values of the row with the most values.
     pub values: u64,
-    /// The decompressed bytes of all pages that one row spans, of the row for which this is largest.
+    /// The decompressed bytes of all pages that one row spans, for the row with the most.
     pub bytes: u64,
 }
 
-/// What the reading of a column takes, for each of [`CHOICES`].
+/// The memory that reading a column takes, for each of [`CHOICES`].
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnBytes {
     blocks: [Blocks; CHOICES.len()],
-    /// Of a single value, if it has the same bytes each time.
+    /// The bytes of a single value, if all values have the same size.
     value: u64,
-    /// The most values a row.
+    /// The highest number of values in a row.
     values_a_row: u64,
-    /// The most bytes of the pages of a row, where that was looked at.
+    /// The most bytes of the pages of a row, if that is known.
     row_bytes: u64,
     /// The largest page whose values share their beginnings.
     shared: u64,
@@ -47,8 +48,8 @@ pub(crate) struct ColumnBytes {
     dictionary: u64,
 }
 
-/// Pages of a column, cut into blocks of at least so many values: any such values are in two of them that follow each
-/// other, and a single one is in one.
+/// The pages of a column, cut into blocks of at least this many values: this many successive values are always within
+/// two successive blocks, and a single value is in one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Blocks {
     values: u64,
@@ -70,14 +71,14 @@ impl Blocks {
 }
 
 impl ColumnBytes {
-    /// A column without pages, each of whose values has so many bytes, or bytes of its page.
+    /// A column without pages yet; each of its values has this many bytes, or the bytes in its page.
     pub(crate) fn new(value_bytes: u64) -> ColumnBytes {
         let value = value_bytes.max(VALUE_BYTES);
         let blocks = [Blocks::default(); CHOICES.len()];
         ColumnBytes { blocks, value, values_a_row: 1, row_bytes: 0, shared: 0, dictionary: 0 }
     }
 
-    /// Adds the next page, whose rows have about so many values each.
+    /// Adds the next page, whose rows have about this many values each.
     pub(crate) fn add(&mut self, page: Page, values_a_row: u64) {
         let values_a_row = values_a_row.max(1);
         self.values_a_row = self.values_a_row.max(values_a_row);
@@ -89,25 +90,25 @@ impl ColumnBytes {
         }
         for (blocks, rows) in self.blocks.iter_mut().zip(CHOICES) {
             let values = rows.saturating_mul(values_a_row);
-            // A single value has one dictionary, which is counted for itself.
+            // A single value uses one dictionary, which is counted separately.
             if values > 1 || page.values > 0 {
                 blocks.add(page, values);
             }
         }
     }
 
-    /// No row of a group has more than this one.
+    /// Records that no row of a group is longer than this one.
     pub(crate) fn has_row_of(&mut self, longest: LongestRow) {
         self.values_a_row = self.values_a_row.max(longest.values);
         self.row_bytes = self.row_bytes.max(longest.bytes);
     }
 
-    /// What so many rows take if their lists are as long as the average.
+    /// The memory for this many rows if their lists have the average length.
     fn usual_bytes(&self, choice: usize) -> u64 {
         self.bytes_with(choice, self.blocks[choice].most)
     }
 
-    /// What so many rows take if each is as long as the longest that is known.
+    /// The memory for this many rows if each is as long as the longest known row.
     fn max_bytes(&self, choice: usize) -> u64 {
         let of_longest = CHOICES[choice].saturating_mul(self.row_bytes);
         self.bytes_with(choice, self.blocks[choice].most.max(of_longest))
@@ -123,7 +124,7 @@ impl ColumnBytes {
 /// How many rows of a file with these columns are read at once.
 ///
 /// # Errors
-/// The bytes that already a single row takes, if they are more than [`MAX_BYTES`].
+/// The memory for a single row, if it exceeds [`MAX_BYTES`].
 pub(crate) fn rows_at_once(columns: &[ColumnBytes]) -> Result<usize, u64> {
     let sum = |bytes: &dyn Fn(&ColumnBytes) -> u64| {
         columns.iter().map(bytes).fold(0_u64, u64::saturating_add)
@@ -146,7 +147,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A column of so many pages of this kind.
+    /// A column with this many pages of this kind.
     fn column(pages: usize, values: u64, bytes: u64) -> ColumnBytes {
         let mut column = ColumnBytes::new(0);
         let page = Page { values, bytes, shares_beginnings: false };
@@ -158,18 +159,18 @@ mod tests {
     fn many_short_rows_are_read_at_once_and_few_long_ones() {
         assert_eq!(rows_at_once(&[]), Ok(4096));
         assert_eq!(rows_at_once(&vec![column(50, 20_000, MIB); 10]), Ok(4096));
-        // Pages of one value.
+        // Each page has one value.
         assert_eq!(rows_at_once(&[column(50, 1, 5 * MIB)]), Ok(4));
         assert_eq!(rows_at_once(&[column(50, 1, 200 * MIB)]), Ok(1));
     }
 
     #[test]
     fn all_columns_together_have_a_bound() {
-        // A page of each is there at once.
+        // One page of each column is in memory at once.
         assert_eq!(rows_at_once(&vec![column(2, 280, 140 * MIB); 14]), Ok(1));
         let refused = rows_at_once(&vec![column(2, 280, 140 * MIB); 15]);
         assert!(refused.is_err_and(|bytes| bytes >= 15 * 140 * MIB), "{refused:?}");
-        // Wide tables have pages and dictionaries as writers end them.
+        // A wide table whose pages and dictionaries have the usual sizes.
         let mut wide = ColumnBytes::new(0);
         wide.add(Page { values: 0, bytes: 2 * MIB, shares_beginnings: false }, 1);
         (0..20).for_each(|_| {
@@ -194,7 +195,7 @@ mod tests {
         column.add(Page { values: 0, bytes: 30 * MIB, shares_beginnings: false }, 1);
         column.add(Page { values: 60, bytes: 10, shares_beginnings: false }, 1);
         assert_eq!(rows_at_once(&[column]), Ok(4096));
-        // One for each row is as much as a text for each row.
+        // A text for each row takes as much as one value for each row.
         let mut column = ColumnBytes::new(0);
         for _ in 0..60 {
             column.add(Page { values: 0, bytes: 30 * MIB, shares_beginnings: false }, 1);

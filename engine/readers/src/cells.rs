@@ -1,5 +1,5 @@
-//! Cells of Arrow's columns as JSON, the same for all readers of tables: what Arrow's own writer makes of them, within
-//! a bound for a row, except for bytes, times and fractions. Knows no parts of cases.
+//! Writes cells of Arrow columns as JSON, in the same way for all readers of tables: like Arrow's own writer, within a
+//! limit for each row, except for bytes, times and fractions. Knows nothing of the parts of cases.
 
 use std::{
     fmt,
@@ -21,25 +21,24 @@ use arrow_schema::{ArrowError, DataType, FieldRef, TimeUnit};
 
 use crate::{nested_cells::nested, record::MAX_RECORD_BYTES};
 
-/// As Arrow's writer, except for what [`OwnCells`] makes.
+/// The options of Arrow's writer, with the encoders of [`OwnCells`].
 static OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| PLAIN_OPTIONS.clone().with_encoder_factory(Arc::new(OwnCells)));
-/// As Arrow's writer.
+/// The options of Arrow's writer, with every null written.
 static PLAIN_OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| EncoderOptions::default().with_explicit_nulls(true));
 
-/// Stands in what is written for the first byte of `null`, where there are bytes that are no text. In no JSON is there
-/// such a byte.
+/// Replaces the first byte of `null` for bytes that are not text. JSON never contains this byte.
 const NO_TEXT: u8 = 0xff;
 
-/// Why a cell is not what its column has.
+/// Why a cell cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
-    /// Its row has more bytes as JSON than are read.
+    /// The row as JSON has more bytes than are read.
     #[error("it has more than {} MiB, the most that is read", MAX_RECORD_BYTES >> 20)]
     RowTooLarge,
-    /// There are bytes in it that are not UTF-8. They are written as `null`.
+    /// The cell contains bytes that are not UTF-8. They are written as `null`.
     #[error("it has bytes that are not UTF-8 text")]
     NoText,
 }
@@ -48,10 +47,10 @@ pub enum CellError {
 pub struct Cells<'a>(NullableEncoder<'a>);
 
 impl<'a> Cells<'a> {
-    /// The cells of this column.
+    /// Prepares the cells of this column.
     ///
     /// # Errors
-    /// Why they are not JSON, whatever they hold; or its dictionary lacks a value.
+    /// Why they cannot become JSON whatever they contain; or that the column's dictionary lacks a value.
     pub fn of(field: &'a FieldRef, column: &'a ArrayRef) -> Result<Cells<'a>, String> {
         let encoder = arrow_json::writer::make_encoder(field, column, &OPTIONS);
         encoder.map(Cells).map_err(|error| match error {
@@ -60,11 +59,11 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Appends the cell in this row to what is written of the row. One without a value is `null`, and so is a number
-    /// that is not finite, and a time that no calendar has.
+    /// Appends the cell of this row. A cell without a value becomes `null`, and so does a number that is not finite, or
+    /// a time that is not in any calendar.
     ///
     /// # Errors
-    /// The row is larger than what is read, or there are bytes that are no text.
+    /// The row is larger than what is read, or it contains bytes that are not text.
     pub fn write(&mut self, out: &mut Vec<u8>, row: usize) -> Result<(), CellError> {
         let start = out.len();
         match self.0.is_null(row) {
@@ -88,8 +87,8 @@ impl fmt::Debug for Cells<'_> {
     }
 }
 
-/// Makes encoders of what may be in memory once and in a row a thousand times or not at all, and of what Arrow writes
-/// otherwise.
+/// Makes the encoders for values that may be in memory once but in a row a thousand times or not at all, and for values
+/// that Arrow writes in another way.
 #[derive(Debug)]
 struct OwnCells;
 
@@ -148,12 +147,12 @@ impl EncoderFactory for OwnCells {
     }
 }
 
-/// Goes past the bound by a byte where the value would go past it.
+/// Exceeds the limit by one byte, where the value would exceed it.
 fn overflow(out: &mut Vec<u8>) {
     out.resize(out.len().max(MAX_RECORD_BYTES + 1), b' ');
 }
 
-/// Values that are written while the row is within its bound.
+/// Values that are written only while the row is within its limit.
 struct Bounded<'a, L> {
     length: L,
     encoder: NullableEncoder<'a>,
@@ -168,7 +167,7 @@ impl<L: Fn(usize) -> usize> Encoder for Bounded<'_, L> {
     }
 }
 
-/// Bytes, which are a text if they are UTF-8.
+/// Bytes, written as text if they are UTF-8.
 struct BytesAsText<B>(B);
 
 impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
@@ -186,27 +185,27 @@ impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
     }
 }
 
-/// Numbers that may have a fraction, as everything else here writes them into JSON: a case has one text, whatever it
-/// was read from.
+/// Numbers that may have a fraction, written as everywhere else here: a case has the same text, whatever it was read
+/// from.
 struct Numbers<N>(N);
 
 impl<N: Fn(usize) -> f64> Encoder for Numbers<N> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
-        // One that is not finite is `null`. A vector takes whatever is written.
+        // A number that is not finite becomes `null`. Writing into a vector cannot fail.
         let _ = serde_json::to_writer(out, &(self.0)(row));
     }
 }
 
-/// The number of 64 bits with the digits that tell this one from its neighbours.
+/// The 64-bit number with the shortest digits that identify the 32-bit one.
 fn widened(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
 
-/// What Arrow's writer makes of a time, date or duration that no calendar has: `ValueFormatter::fmt`, and the
-/// durations' `DisplayIndexState`, in arrow-cast's `display.rs`. No other begins like this.
+/// The output of Arrow's writer for a time, date or duration that is not in any calendar: `ValueFormatter::fmt`, and
+/// the `DisplayIndexState` of durations, in arrow-cast's `display.rs`. No other output begins like this.
 const NO_TIMES: [&[u8]; 2] = [b"\"ERROR: ", b"\"<invalid>"];
 
-/// Times, dates and durations, which are `null` where no calendar has them.
+/// Times, dates and durations, which become `null` if they are not in any calendar.
 struct Times<'a>(NullableEncoder<'a>);
 
 impl Encoder for Times<'_> {
@@ -220,8 +219,7 @@ impl Encoder for Times<'_> {
     }
 }
 
-/// Times in a zone that has a name. They are written in UTC: what the clocks there say, only a table of all zones
-/// knows.
+/// Times in a named zone. They are written in UTC, because local time would need a table of all zones.
 struct UtcTimes<T>(T);
 
 impl<T: Fn(usize) -> Option<String>> Encoder for UtcTimes<T> {
@@ -233,7 +231,7 @@ impl<T: Fn(usize) -> Option<String>> Encoder for UtcTimes<T> {
     }
 }
 
-/// The time in a row, as ISO 8601 has it; `None` if no calendar has it.
+/// The time of a row in ISO 8601; `None` if it is not in any calendar.
 fn utc_times(array: &dyn Array, unit: TimeUnit) -> Box<dyn Fn(usize) -> Option<String> + '_> {
     fn of<T: ArrowPrimitiveType<Native = i64>>(
         array: &dyn Array,
@@ -249,7 +247,7 @@ fn utc_times(array: &dyn Array, unit: TimeUnit) -> Box<dyn Fn(usize) -> Option<S
     }
 }
 
-/// Cells that name values of a dictionary, which may have no value itself.
+/// Cells that refer to values of a dictionary, which may itself lack a value.
 struct DictionaryCells<'a> {
     keys: Vec<usize>,
     values: NullableEncoder<'a>,
@@ -257,7 +255,7 @@ struct DictionaryCells<'a> {
 
 impl<'a> DictionaryCells<'a> {
     fn of(field: &'a FieldRef, array: &'a dyn Array) -> Result<DictionaryCells<'a>, ArrowError> {
-        // Of a table that another program handed over, no one has looked at the keys.
+        // In a table from another program, the keys have not been checked.
         array.to_data().validate_full()?;
         let dictionary = array.as_any_dictionary();
         let keys = match dictionary.values().is_empty() {
@@ -407,7 +405,7 @@ mod tests {
     #[test]
     fn a_row_ends_at_its_bound_however_often_a_text_is_in_it() {
         let long = "x".repeat(1 << 20);
-        // One text, which is named a thousand times.
+        // One text, which is referred to a thousand times.
         let texts = StringViewArray::from_iter_values([long.as_str()]);
         let texts = StringViewArray::new(
             ScalarBuffer::from(vec![texts.views()[0]; 1000]),

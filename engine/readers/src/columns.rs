@@ -1,5 +1,5 @@
-//! Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. Cells are JSON in
-//! `cells`, rows are lines in `table`.
+//! Reads Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. It leaves cells to
+//! `cells`, and lines to `table`.
 
 use std::{
     collections::BTreeSet,
@@ -25,15 +25,15 @@ use crate::{
     table::{Columns, RowLocation, line_of_no_case, line_of_object},
 };
 
-/// Bytes that are taken from an Arrow stream at once.
+/// How many bytes are taken from an Arrow stream at once.
 const BYTES_AT_ONCE: usize = 256 << 10;
 
-/// What is left out if no key of a case is in it.
+/// The reason for leaving out a column that is not the key of a case.
 const NOT_JSON: &str = "columns of a type that JSON does not have";
 const NAMED_TWICE: &str = "columns with the name of another column";
 const NO_TEXT: &str = "cells of other columns with bytes that are not text";
 
-/// What the rows of a file say of where they came from, and how many there were.
+/// The origin of the rows of a file, and how many there were.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
     format: Format,
@@ -42,7 +42,7 @@ pub(crate) struct Rows<'a> {
     split: Option<&'a str>,
     columns: Columns,
     count: u64,
-    /// The columns that are left out, by name.
+    /// The names of the columns that are left out.
     left_out: BTreeSet<String>,
 }
 
@@ -55,15 +55,15 @@ struct Column<'a> {
     is_key: bool,
 }
 
-/// Why a row is not written.
+/// Why a row cannot be written.
 enum RowError<'a> {
     TooLarge,
-    /// There are other bytes than text in the column of a key.
+    /// The column of a key contains bytes that are not text.
     NoText(&'a str),
 }
 
 impl<'a> Rows<'a> {
-    /// No rows so far; the ids of those that have none begin with `name`.
+    /// No rows yet; `name` begins the ids of rows without one.
     pub(crate) fn new(
         source: &'a SourceFile,
         format: Format,
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         Rows { format, file: &source.file, name, split, columns, count: 0, left_out }
     }
 
-    /// Hands over the rows of a batch.
+    /// Passes on the rows of a batch.
     fn put(&mut self, batch: &RecordBatch, emit: &mut Emit) -> Result<(), Problem> {
         let mut columns = self.columns_of(batch, emit)?;
         let mut object = Vec::new();
@@ -127,14 +127,14 @@ impl<'a> Rows<'a> {
         Ok(columns)
     }
 
-    /// A column is left out, which is counted once for all batches.
+    /// Leaves a column out, which is counted once for all batches.
     fn leave_out(&mut self, column: &str, why: &'static str, emit: &Emit) {
         if self.left_out.insert(column.to_owned()) {
             emit.leave_out(why);
         }
     }
 
-    /// Hands over the rows of a Parquet file.
+    /// Passes on the rows of a Parquet file.
     pub(crate) fn put_parquet(&mut self, file: File, emit: &mut Emit) -> Result<(), Problem> {
         let reader = open_parquet(file)?.build();
         let reader = reader.map_err(|error| parquet_problem(&error))?;
@@ -144,7 +144,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Hands over the rows of an Arrow file or stream.
+    /// Passes on the rows of an Arrow file or stream.
     pub(crate) fn put_arrow(&mut self, mut file: File, emit: &mut Emit) -> Result<(), Problem> {
         if !is_arrow_file(&mut file)? {
             return self.put_stream(file, emit);
@@ -158,7 +158,7 @@ impl<'a> Rows<'a> {
 
     fn put_stream(&mut self, mut file: File, emit: &mut Emit) -> Result<(), Problem> {
         let mut decoder = StreamDecoder::new();
-        // Bytes since the last batch.
+        // The number of bytes since the last batch.
         let mut waiting = 0;
         loop {
             let mut bytes = Vec::new();
@@ -181,7 +181,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A column's name as a JSON object has it before a value.
+/// A column's name as in a JSON object, before a value.
 fn member(name: &str) -> Result<Vec<u8>, Problem> {
     let mut member =
         serde_json::to_vec(name).map_err(|error| Problem::content(error.to_string()))?;
@@ -189,7 +189,7 @@ fn member(name: &str) -> Result<Vec<u8>, Problem> {
     Ok(member)
 }
 
-/// Bytes that are no text are `null` in a column that is stored only, and are counted there.
+/// In a column without a key, bytes that are not text become `null`, and are counted.
 fn write_object<'b>(
     object: &mut Vec<u8>,
     columns: &mut [Column<'b>],
@@ -213,7 +213,7 @@ fn write_object<'b>(
     Ok(())
 }
 
-/// Whether it begins with the mark of a file, and is no stream. It is read from its beginning again.
+/// Whether it begins with the magic bytes of a file, and so is not a stream. The position is reset to the beginning.
 fn is_arrow_file(file: &mut File) -> Result<bool, Problem> {
     let mut start = Vec::new();
     file.take(arrow_file::MARK.len() as u64).read_to_end(&mut start)?;
@@ -221,14 +221,14 @@ fn is_arrow_file(file: &mut File) -> Result<bool, Problem> {
     Ok(start == arrow_file::MARK)
 }
 
-/// Whether the file has what its readers need.
+/// Checks whether the file contains what its readers need.
 pub(crate) fn check_parquet(source: &SourceFile) -> Result<(), Problem> {
     let opened = open_parquet(File::open(&source.path)?)?;
     let names = opened.schema().fields().iter().map(|field| field.name().as_str());
     Columns::of(&source.mapping).firsts(names).map(drop)
 }
 
-/// Whether the file has what its readers need. Of a stream only its reader knows.
+/// Checks whether the file contains what its readers need. A stream is checked only when it is read.
 pub(crate) fn check_arrow(source: &SourceFile) -> Result<(), Problem> {
     let mut file = File::open(&source.path)?;
     match is_arrow_file(&mut file)? {
@@ -273,8 +273,7 @@ mod tests {
     use super::*;
     use crate::{Settings, open};
 
-    /// The cases of a table of these columns, each without its metadata, or what is wrong with it; and what is left
-    /// out.
+    /// The cases of a table with these columns, without their metadata, or what is wrong with it; and what is left out.
     fn read(
         columns: Vec<(&str, ArrayRef)>,
         rules: &[&str],
@@ -285,7 +284,7 @@ mod tests {
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
         let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-        // Columns are left out of the file, however many batches it has.
+        // Left-out columns are counted once for the file, however many batches it has.
         writer.write(&batch.slice(0, 1)).unwrap();
         writer.write(&batch.slice(1, batch.num_rows() - 1)).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -312,7 +311,7 @@ mod tests {
         Arc::new(BinaryArray::from(vec![&b"a"[..], b"\xff"]))
     }
 
-    /// A map with numbers as keys, which JSON does not have.
+    /// A map with numbers as keys, which JSON does not support.
     fn map() -> ArrayRef {
         let mut map = MapBuilder::new(None, Int64Builder::new(), StringBuilder::new());
         map.append(true).unwrap();

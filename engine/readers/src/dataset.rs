@@ -1,5 +1,5 @@
-//! Folders of Hugging Face datasets as cases: what `save_to_disk` wrote (Arrow), or a dataset's files as the hub has
-//! them (Parquet). Files are read by `columns`, in the order of their names.
+//! Reads folders of Hugging Face datasets as cases: the output of `save_to_disk` (Arrow), or a dataset's files as on
+//! the hub (Parquet). It leaves the files to `columns`, which reads them in the order of their names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{columns::Rows, emit::Emit, format::Format, problem::Problem, source_file::SourceFile};
 
-/// The most files of a dataset, and bytes of a file that lists them.
+/// The most files of a dataset, and the most bytes of a file that lists them.
 const MAX_FILES: usize = 100_000;
 const MAX_LIST_BYTES: u64 = 16 << 20;
 
@@ -24,7 +24,7 @@ struct Part {
     path: PathBuf,
 }
 
-/// Whether the folder has a dataset's marks, or files of one.
+/// Whether the folder contains a dataset's metadata files, or files of a dataset.
 pub(crate) fn is_one(folder: &Path) -> io::Result<bool> {
     let marks = ["state.json", "dataset_dict.json"];
     if marks.iter().any(|mark| folder.join(mark).is_file()) {
@@ -33,7 +33,7 @@ pub(crate) fn is_one(folder: &Path) -> io::Result<bool> {
     Ok(!hub_files(folder)?.is_empty())
 }
 
-/// Whether there is something to read.
+/// Checks whether there is something to read.
 pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
     match parts(&source.path)?.is_empty() {
         false => Ok(()),
@@ -64,7 +64,7 @@ fn put(part: &Part, rows: &mut Rows<'_>, emit: &mut Emit) -> Result<(), Problem>
     }
 }
 
-/// A file that the folder has or names, and no user: a pipe, whose writer may never come, is not read.
+/// Opens a file that the folder names, and not the user: a pipe, whose writer may never open it, is not read.
 fn opened(path: &Path) -> Result<File, String> {
     open_regular(path).map_err(|error| error.to_string())
 }
@@ -81,7 +81,7 @@ fn in_part(part: &Part, problem: Problem) -> Problem {
     }
 }
 
-/// The files, a split's side by side.
+/// The files, with those of a split next to each other.
 fn parts(folder: &Path) -> Result<Vec<Part>, Problem> {
     #[derive(Deserialize)]
     struct Splits {
@@ -118,7 +118,7 @@ fn saved(folder: &Path, split: Option<String>) -> Result<Vec<Part>, Problem> {
     }
 
     let State { files, indices } = read_list(&folder.join("state.json"))?;
-    // Which rows there are, and in which order.
+    // This defines which rows there are, and in which order.
     if indices.is_some_and(|files| !files.is_empty()) {
         return Err(Problem::content(
             "the dataset is a choice of the rows in its files (`_indices_data_files`), which is not read: call `flatten_indices()` before `save_to_disk`",
@@ -133,7 +133,7 @@ fn saved(folder: &Path, split: Option<String>) -> Result<Vec<Part>, Problem> {
     files.into_iter().map(part).collect()
 }
 
-/// A name inside of a folder: no way out of it.
+/// A name within a folder, which must not lead out of it.
 fn inner(name: &str) -> Result<&Path, Problem> {
     let path = Path::new(name);
     let mut parts = path.components();
@@ -153,7 +153,7 @@ fn read_list<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Problem> 
     serde_json::from_str(&text).map_err(|error| Problem::json(&name, &error))
 }
 
-/// Parquet and Arrow files in the folder and in its `data`, in the order of their splits and names.
+/// The Parquet and Arrow files in the folder and in its `data`, in the order of their splits and names.
 fn hub_files(folder: &Path) -> io::Result<Vec<Part>> {
     let mut parts = Vec::new();
     for folder in [folder.to_owned(), folder.join("data")] {
@@ -176,7 +176,7 @@ fn hub_files(folder: &Path) -> io::Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Whether all files of each split are there, as far as their names say how many there are.
+/// Checks whether all files of each split exist, if their names contain the number of files.
 fn check_whole(files: &[Part]) -> Result<(), Problem> {
     let mut there: BTreeMap<(String, u64), BTreeSet<u64>> = BTreeMap::new();
     for file in files {
@@ -196,7 +196,7 @@ fn check_whole(files: &[Part]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What a name like `train-00000-of-00002` says.
+/// The parts of a name like `train-00000-of-00002`.
 struct Numbered<'a> {
     split: &'a str,
     number: u64,

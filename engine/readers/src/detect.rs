@@ -1,5 +1,4 @@
-//! Which format a file has, by its content. Reads no more than its beginning, or the table of contents of a zip
-//! archive.
+//! Finds the format of a file from its content. Reads only its beginning, or the directory of a zip archive.
 
 use std::{
     collections::BTreeSet,
@@ -28,20 +27,20 @@ use crate::{
     walk::ignore_scalars,
 };
 
-/// How much of a text is looked at, in bytes.
+/// How many bytes of a text are examined.
 const MAX_LOOKED_AT: u64 = 1 << 20;
 
-/// The format of the file or folder at `path`. A text that is nothing else is [`Format::Cases`], so that the reader of
-/// cases says what is wrong with it; so is JSON of any kind if `mapping` says where the output is, because such rules
-/// are of the text's own lines.
+/// The format of the file or folder at `path`. A text of no known format is [`Format::Cases`], so that the reader of
+/// cases reports what is wrong with it; so is JSON of any kind if `mapping` defines where the output is, because such
+/// rules apply to the lines of the text itself.
 ///
 /// # Errors
-/// It could be several formats, or is an archive of something else, or reading it failed.
+/// It could have several formats, it is an archive of something else, or reading it failed.
 pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
     let name = || path.display().to_string();
     let unreadable = |error: io::Error| Problem::Io(error).of(&name());
-    // What is not there, a device, or a folder of something else is for the reader of cases to refuse, and a pipe can
-    // be read only once.
+    // The reader of cases refuses a path that does not exist, a device, or a folder of something else; a pipe can be
+    // read only once.
     let Ok(metadata) = fs::metadata(path) else { return Ok(Format::Cases) };
     if metadata.is_dir() && dataset::is_one(path).map_err(unreadable)? {
         return Ok(Format::HuggingFace);
@@ -76,7 +75,7 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
         Err(encoded @ ReaderError::Unreadable { error: InputFileError::Encoded { .. }, .. }) => {
             return Err(encoded);
         }
-        // What cannot be decompressed is for the reader of cases to report.
+        // The reader of cases reports data that cannot be decompressed.
         Err(_) => return Ok(Format::Cases),
     };
     of_text(text, path, mapping).map_err(|unclear| match unclear {
@@ -88,27 +87,27 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
     })
 }
 
-/// Why the format of a text is not known.
+/// Why the format of a text is unclear.
 #[derive(Debug, PartialEq, Eq)]
 enum Unclear {
-    /// It may be one of these.
+    /// It may have one of these formats.
     Several(Vec<Format>),
-    /// It is something that is not read.
+    /// It is something that is not supported.
     Other(&'static str),
 }
 
-/// Whether the zip archive at `path` is what Excel writes (`.xlsx`).
+/// Whether the zip archive at `path` is an Excel workbook (`.xlsx`).
 fn is_workbook(path: &Path) -> bool {
     let Ok(file) = fs::File::open(path) else { return false };
     let archive = ZipArchive::new(BufReader::new(file));
     archive.is_ok_and(|archive| archive.file_names().any(|name| name.starts_with("xl/")))
 }
 
-/// The format of a text, or those that it may have.
+/// The format of a text, or the formats that it may have.
 fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format, Unclear> {
     let mut beginning = Vec::new();
     let mut text = text.take(MAX_LOOKED_AT);
-    // What cannot be read is for the reader of cases to report.
+    // The reader of cases reports a text that cannot be read.
     let _ = text.read_to_end(&mut beginning);
     match beginning.trim_ascii_start().first() {
         Some(b'{' | b'[') if mapping.pointer(Key::Output).is_some() => Ok(Format::Cases),
@@ -129,7 +128,7 @@ fn is_named_yaml(path: &Path) -> bool {
         .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
 }
 
-/// The formats whose marks are among the keys of a text's first JSON value.
+/// The formats that are identified by keys of a text's first JSON value.
 fn of_keys(keys: &BTreeSet<String>) -> Vec<Format> {
     let has = |all: &[&str]| all.iter().all(|key| keys.contains(*key));
     let any = |some: &[&str]| some.iter().any(|key| keys.contains(*key));
@@ -158,20 +157,20 @@ fn of_keys(keys: &BTreeSet<String>) -> Vec<Format> {
     marks.into_iter().filter_map(|(format, is_marked)| is_marked.then_some(format)).collect()
 }
 
-/// The keys of the first JSON object in the text at `path`, as far as it is looked at.
+/// The keys of the first JSON object in the examined part of the text at `path`.
 pub(crate) fn first_keys(path: &Path) -> io::Result<BTreeSet<String>> {
     let mut beginning = Vec::new();
     text::text(path)?.take(MAX_LOOKED_AT).read_to_end(&mut beginning)?;
     Ok(keys(&beginning))
 }
 
-/// The keys of the first object in `beginning`, also in a list, and with `key.inner` those of its objects. What is cut
-/// off ends the search.
+/// The keys of the first object in `beginning`, even in a list, and in the form `key.inner` the keys of the objects in
+/// it. The search ends where the text is cut off.
 fn keys(beginning: &[u8]) -> BTreeSet<String> {
     let mut found = Keys::default();
     let mut values =
         serde_json::Deserializer::from_reader(LenientJson::new(beginning, LeftOut::default()));
-    // Where it ends in an error, what was found before is known.
+    // If this ends in an error, what was found before still counts.
     let _ = Search { found: &mut found, prefix: None }.deserialize(&mut values);
     found.0
 }

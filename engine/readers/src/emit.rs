@@ -1,4 +1,4 @@
-//! What a reader hands over: lines of cases, and a note of what it leaves out. Knows no format.
+//! Passes on lines of cases from a reader, and counts what it leaves out. Knows no format.
 
 use std::sync::mpsc::SyncSender;
 
@@ -13,15 +13,15 @@ use crate::{
     table::line_of_no_case,
 };
 
-/// The next case is larger than what is read.
+/// The problem of a case that is larger than what is read.
 pub(crate) fn next_is_too_large() -> Problem {
     Problem::content(format!("the next case would have more than {} MiB", MAX_RECORD_BYTES >> 20))
 }
 
-/// Bytes of lines that are handed over at once: enough that the threads seldom wait for each other.
+/// How many bytes of lines are passed on at once: enough that the threads seldom wait for each other.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Where a reader's lines go.
+/// The destination of a reader's lines.
 #[derive(Debug)]
 pub(crate) struct Emit {
     to: SyncSender<Result<Vec<u8>, Problem>>,
@@ -34,7 +34,7 @@ impl Emit {
         Emit { to, chunk: Vec::new(), left_out }
     }
 
-    /// One case.
+    /// Passes on one case.
     pub(crate) fn case(&mut self, case: &impl Serialize) -> Result<(), Problem> {
         let before = self.chunk.len();
         serde_json::to_writer(&mut self.chunk, case)
@@ -42,8 +42,8 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// A row of a table that is the line of a case already; `line` is where the row begins in its file, if the file has
-    /// lines.
+    /// Passes on a row of a table that is already the line of a case; `line` is the line where the row begins, if the
+    /// file has lines.
     pub(crate) fn row(&mut self, line: Option<u64>, case: &[u8]) -> Result<(), Problem> {
         let before = self.chunk.len();
         self.chunk.extend_from_slice(row_mark(line).as_bytes());
@@ -51,9 +51,9 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program
-    /// that crashed is, or is something else. The case reader then says so of a case that is not valid, and what
-    /// follows is read.
+    /// Parses a line of a JSON Lines file; `number` is the number of the line. Returns `None` if the line is damaged,
+    /// like the last one of a program that crashed, or is something else. The case reader then reports a case that is
+    /// not valid, and reading continues.
     pub(crate) fn json_line<T: DeserializeOwned>(
         &mut self,
         number: u64,
@@ -75,19 +75,19 @@ impl Emit {
         Ok(None)
     }
 
-    /// What is left out so far, to count on.
+    /// The counter of what is left out, which continues to count.
     pub(crate) fn left_out(&self) -> LeftOut {
         self.left_out.clone()
     }
 
-    /// Something is no case.
+    /// Counts something that is not part of a case.
     pub(crate) fn leave_out(&self, why: &'static str) {
         self.left_out.note(why);
     }
 
     fn end_line(&mut self, before: usize) -> Result<(), Problem> {
         if self.chunk.len() - before > MAX_RECORD_BYTES {
-            // The lines before it are whole, and are read first.
+            // The lines before it are complete, and are read first.
             self.chunk.truncate(before);
             return Err(next_is_too_large());
         }
@@ -106,11 +106,11 @@ impl Emit {
         self.to.send(Ok(chunk)).map_err(|_| Problem::Stopped)
     }
 
-    /// What is left is handed over, and how the reading ended.
+    /// Passes on the last lines, and how the reading ended.
     pub(crate) fn finish(mut self, ended: Result<(), Problem>) {
         let flushed = self.flush();
         if let Err(problem) = ended.and(flushed) {
-            // Where no one reads on, no one hears of it.
+            // If no one reads any more, the problem is not reported.
             let _ = self.to.send(Err(problem));
         }
     }

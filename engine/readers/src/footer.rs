@@ -1,5 +1,5 @@
-//! The footer of a Parquet file, walked before it is read: it says how many elements its lists have, and the reader
-//! makes room for as many. Understands nothing of what it says.
+//! Checks the footer of a Parquet file before it is read: it states how many elements its lists have, and the reader
+//! allocates memory for that many. Does not interpret the content.
 
 use std::{
     fs::File,
@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 32 << 20;
 /// Refuses a Parquet file whose footer is larger than 32 MiB, or claims to hold more than it does.
 ///
 /// # Errors
-/// Why, within a sentence about the file.
+/// The reason, as a part of a sentence about the file.
 pub(crate) fn check_footer(mut file: &File) -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let length = file.metadata().map_err(io)?.len();
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn a_list_that_claims_more_elements_than_there_are_bytes_is_refused() {
-        // A field 2 with a list of structures, of 2^31 - 1 elements.
+        // Field 2 contains a list of structures with 2^31 - 1 elements.
         let claims = [0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0, 0, 0, 0];
         assert_eq!(said_of(&claims).unwrap_err(), "its footer is damaged");
-        // Three empty structures, and the end.
+        // Three empty structures, and the end of the footer.
         assert_eq!(said_of(&[0x29, 0x3c, 0, 0, 0, 0]), Ok(()));
     }
 

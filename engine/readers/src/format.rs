@@ -1,13 +1,13 @@
-//! The formats that are read, and their names. Knows none of them from the inside.
+//! Lists the supported formats and their names. Knows nothing of their content.
 
 use std::{fmt, str::FromStr};
 
 use scorebox::advice::{Advice, Advised, Thing};
 
-/// The table: a format, its name, and what a file of it is.
+/// Defines a format, its name, and a description of its files.
 macro_rules! formats {
     ($($format:ident = $name:literal, $meaning:literal;)+) => {
-        /// A format of files that hold cases.
+        /// A format of files that contain cases.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Format {
@@ -25,7 +25,7 @@ macro_rules! formats {
                 }
             }
 
-            /// What a file of this format is, in a few words for a person.
+            /// A short description of a file of this format.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Format::$format => $meaning,)+
@@ -64,12 +64,12 @@ impl FromStr for Format {
     }
 }
 
-/// No format has this name.
+/// There is no format with this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no format `{name}`")]
 #[non_exhaustive]
 pub struct UnknownFormat {
-    /// The name as it was written.
+    /// The name as the user wrote it.
     pub name: String,
 }
 

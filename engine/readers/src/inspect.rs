@@ -1,4 +1,5 @@
-//! Samples of Inspect's logs as cases. Where a log has them is for `inspect_document` and `inspect_archive` to know.
+//! Turns samples of Inspect's logs into cases. It leaves to `inspect_document` and `inspect_archive` where a log
+//! contains them.
 //!
 //! The shapes are those of `EvalLog` and `EvalSample` in `inspect_ai/log/_log.py` (0.3.285; older logs lack members).
 
@@ -17,10 +18,10 @@ use crate::{
     source_file::SourceFile,
 };
 
-/// The most bytes of a sample in its log, with its events, few of which are kept: 256 MiB.
+/// The most bytes of a sample in its log, including its events, of which few are kept: 256 MiB.
 pub(crate) const MAX_SAMPLE_BYTES: usize = 256 << 20;
 
-/// What a log says about all of its samples.
+/// The part of a log that applies to all of its samples.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Header {
@@ -30,7 +31,7 @@ pub(crate) struct Header {
     model: Option<String>,
 }
 
-/// A sample. What is passed on is kept as text.
+/// A sample. Values that are passed on are kept as text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sample {
     id: Value,
@@ -45,7 +46,7 @@ pub(crate) struct Sample {
     messages: Option<Box<RawValue>>,
     #[serde(default)]
     output: Option<Box<RawValue>>,
-    /// Of old logs: the one score.
+    /// The only score, in old logs.
     #[serde(default)]
     score: Option<Score>,
     #[serde(default)]
@@ -89,13 +90,13 @@ struct Usage {
     total_cost: Option<f64>,
 }
 
-/// What of a sample is its trace, if its messages alone are not: under the names that it has in a sample.
+/// The trace of a sample, if it is more than the messages: its members have the same names as in a sample.
 #[derive(Serialize)]
 struct Trace<'a> {
     messages: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<&'a RawValue>,
-    /// A sample has this, by which scorers tell one from another object with events.
+    /// Scorers recognize a sample by this member among objects with events.
     #[serde(skip_serializing_if = "Option::is_none")]
     epoch: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +129,7 @@ struct Message {
 }
 
 impl Sample {
-    /// The sample as a case: the record at this place of the file, from 1.
+    /// The sample as a case; it is the record at this position in the file, from 1.
     pub(crate) fn case(
         mut self,
         header: &Header,
@@ -170,7 +171,7 @@ impl Sample {
             true => Some(attached(raw(&events)?)?),
             false => None,
         };
-        // A case's own usage has no place for the tokens of a cache.
+        // The usage of a case has no members for cached tokens.
         let cached = consumed.filter(|(_, usage)| usage.has_cache());
         let trace = trace(messages, events.as_deref(), self.epoch, cached)?;
         let usage = consumed.and_then(|(_, usage)| usage.of_case());
@@ -195,7 +196,7 @@ impl Sample {
         Ok(case.with_metadata(self.metadata.unwrap_or_default()))
     }
 
-    /// Bytes of what is kept of it, without its events.
+    /// How many bytes are kept of the sample, without its events.
     fn kept_bytes(&self) -> usize {
         let texts = [Some(&self.input), self.messages.as_ref(), self.output.as_ref()];
         let texts = texts.into_iter().flatten().map(|raw| raw.get().len());
@@ -203,7 +204,7 @@ impl Sample {
         texts.chain(attached).sum()
     }
 
-    /// The target; none if it says nothing.
+    /// The target; `None` if it is empty.
     fn ground_truth(&mut self) -> Option<Part> {
         match single(mem::take(&mut self.target)) {
             Value::Null => None,
@@ -213,14 +214,14 @@ impl Sample {
         }
     }
 
-    /// What Inspect's own scorers said.
+    /// The scores of Inspect's own scorers.
     fn own_scores(&mut self) -> Value {
         let old = self.score.take().map(|score| ("score".to_owned(), score));
         let all = self.scores.take().unwrap_or_default().into_iter().chain(old);
         Value::Object(all.map(|(name, score)| (name, score.value)).collect())
     }
 
-    /// The model that was evaluated and what it consumed; of a sample with graders, only its own.
+    /// The evaluated model and what it consumed; without the consumption of graders.
     fn consumed<'a>(
         &'a self,
         header: &'a Header,
@@ -236,7 +237,7 @@ impl Sample {
 }
 
 impl Usage {
-    /// Whether tokens were read from a cache of prompts or written to one.
+    /// Whether tokens were read from a prompt cache or written to one.
     fn has_cache(&self) -> bool {
         [self.input_tokens_cache_write, self.input_tokens_cache_read]
             .into_iter()
@@ -244,13 +245,13 @@ impl Usage {
             .any(|it| it > 0)
     }
 
-    /// As much of it as the usage of a case has a place for.
+    /// The part of it that the usage of a case can contain.
     fn of_case(&self) -> Option<Value> {
         usage(self.input_tokens, self.output_tokens, self.total_tokens, self.total_cost)
     }
 }
 
-/// The messages; with events that say more than they do, or a cache that was used, an object with all of these.
+/// The messages; if events contain more than they do, or a cache was used, an object with all of these.
 fn trace(
     messages: Option<Box<RawValue>>,
     events: Option<&RawValue>,
@@ -268,7 +269,7 @@ fn trace(
     raw(&Trace { messages: &messages, events, epoch, model_usage }).map(Some)
 }
 
-/// Whether a model said something in these messages. Those of the input may be examples.
+/// Whether these messages contain an answer of a model. Those of the input may be examples.
 fn has_answers(messages: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Said {
@@ -281,7 +282,7 @@ fn has_answers(messages: &RawValue) -> bool {
     messages.iter().any(|it| it.role == "assistant" && it.source.as_deref() != Some("input"))
 }
 
-/// Why there is no answer, where no error ended the sample: the limit that did, if one did.
+/// Why there is no answer, if no error ended the sample: the limit that ended it, if there is one.
 fn no_answer(limit: Option<&str>) -> String {
     match limit {
         Some(limit) => because(NO_ANSWER, &format!("the sample reached its {limit} limit")),
@@ -294,7 +295,7 @@ fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
 }
 
 impl Output {
-    /// The text of the answer; none if the model gave none.
+    /// The text of the answer; `None` if the model gave none.
     fn text(self) -> Option<String> {
         let Some(first) = self.choices.into_iter().next() else {
             return self.completion.filter(|text| !text.is_empty());
@@ -313,13 +314,13 @@ impl Output {
     }
 }
 
-/// The value with what its log keeps apart, long texts above all, in its place: `attachment://HASH`.
+/// Replaces `attachment://HASH` in a value by what the log stores separately, mostly long texts.
 fn attach(
     raw: Box<RawValue>,
     attachments: &BTreeMap<String, String>,
 ) -> Result<Box<RawValue>, Problem> {
     const MARK: &str = "attachment://";
-    /// Bytes that are put in, so that a small log with one long text in many places stays bounded.
+    /// How many bytes may still be inserted, so that a small log with one long text in many positions stays bounded.
     struct Room(usize);
 
     fn put_in(value: &mut Value, attachments: &BTreeMap<String, String>, room: &mut Room) -> bool {
@@ -360,7 +361,7 @@ mod tests {
 
     fn case(sample: &Value) -> Value {
         let source = SourceFile::of(std::path::Path::new("log.json"), Mapping::NONE);
-        // Raw parts are read of text only.
+        // Raw values can be read only from text.
         let sample: Sample = serde_json::from_str(&sample.to_string()).unwrap();
         let header = Header { model: Some("m".to_owned()), ..Header::default() };
         let case = sample.case(&header, 1, Format::InspectJson, &source).unwrap();
@@ -380,7 +381,7 @@ mod tests {
         let cached = of(&usage, &messages);
         let stated = json!({"messages": messages, "model_usage": {"m": usage}});
         assert_eq!((&cached["trace"], &cached["usage"]), (&stated, &known));
-        // Without messages there is no trace to state them.
+        // Without messages there is no trace that could contain the cached tokens.
         assert_eq!(of(&usage, &json!([]))["usage"], known);
         for way in ["read", "write"] {
             usage[format!("input_tokens_cache_{way}")] = 0.into();
@@ -405,7 +406,7 @@ mod tests {
         let why = "the model gave no answer: the sample reached its time limit";
         assert_eq!(of(json!({"output": nothing, "limit": limit})), failed(why));
         assert_eq!(of(json!({"error": {"message": "gone"}, "limit": limit})), failed("gone"));
-        // An empty text is an answer, and so is a call of a tool.
+        // An empty text is an answer, and so is a tool call.
         let empty = json!({"choices": [{"message": {"role": "assistant", "content": ""}}]});
         assert_eq!(of(json!({"output": empty, "limit": limit})), ("".into(), None));
         // What an agent did before the limit can be scored.

@@ -1,4 +1,4 @@
-//! Inspect's logs that are zip archives (`.eval`): a member for each sample. What a sample is, is `inspect`'s to know.
+//! Reads Inspect's logs that are zip archives (`.eval`) with a member for each sample. It leaves samples to `inspect`.
 
 use std::{
     fs::File,
@@ -24,7 +24,7 @@ use crate::{
     text::{Allowance, too_long},
 };
 
-/// The member of a whole log, and of one whose evaluation did not end.
+/// The header's member in a complete log, and in one whose evaluation did not end.
 const HEADERS: [&str; 2] = ["header.json", "_journal/start.json"];
 
 /// The member that lists the samples of a log whose evaluation ended.
@@ -37,7 +37,7 @@ pub(crate) fn is_one(path: &Path) -> bool {
     opened(path).is_ok_and(|archive| has_header(&archive))
 }
 
-/// Whether there is something to read.
+/// Checks whether there is something to read.
 pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
     let mut start = Vec::new();
     File::open(&source.path)?.take(2).read_to_end(&mut start)?;
@@ -78,20 +78,20 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     Ok(())
 }
 
-/// How many samples the log says it has; 0 if it does not say.
+/// How many samples the log lists; 0 if it lists none.
 fn listed(archive: &mut Archive, emit: &Emit) -> u64 {
     let Some(index) = archive.index_for_name(SUMMARIES) else { return 0 };
     match member(archive, index, SUMMARIES, LeftOut::default()) {
         Ok(Count(count)) => count,
         Err(_) => {
-            // The samples themselves may be whole.
+            // The samples themselves may still be readable.
             emit.leave_out("lists of samples that cannot be read");
             0
         }
     }
 }
 
-/// How many elements a list has, none of which is kept.
+/// Counts the elements of a list without keeping any.
 struct Count(u64);
 
 impl<'de> Deserialize<'de> for Count {
@@ -127,7 +127,7 @@ fn has_header(archive: &Archive) -> bool {
     HEADERS.into_iter().any(|name| archive.index_for_name(name).is_some())
 }
 
-/// The JSON of a member, of at most 256 MiB.
+/// The JSON of a member of at most 256 MiB.
 fn member<T: serde::de::DeserializeOwned>(
     archive: &mut Archive,
     index: usize,
@@ -137,7 +137,7 @@ fn member<T: serde::de::DeserializeOwned>(
     member_within(MAX_SAMPLE_BYTES, archive, index, name, left_out)
 }
 
-/// The JSON of a member, of at most `most` bytes and what is read ahead.
+/// The JSON of a member of at most `most` bytes and what is read ahead.
 fn member_within<T: serde::de::DeserializeOwned>(
     most: usize,
     archive: &mut Archive,
@@ -158,7 +158,7 @@ fn member_within<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// What is in a member. Inspect writes zstd; its older versions deflated.
+/// The content of a member. Inspect compresses with zstd; its older versions used deflate.
 fn decompressed<'a>(file: ZipFile<'a, BufReader<File>>) -> std::io::Result<Box<dyn BufRead + 'a>> {
     const ZSTD: u16 = 93;
 
@@ -180,7 +180,7 @@ fn decompressed<'a>(file: ZipFile<'a, BufReader<File>>) -> std::io::Result<Box<d
     Ok(Box::new(BufReader::new(Summed { text, sum: Crc::new(), expected })))
 }
 
-/// What is in a member, whose checksum must be the one that the archive states.
+/// The content of a member, whose checksum must match the one in the archive.
 struct Summed<'a> {
     text: Box<dyn Read + 'a>,
     sum: Crc,
@@ -230,8 +230,7 @@ mod tests {
         read(archive).map(|(ids, _)| ids)
     }
 
-    /// The ids of an archive's cases and what is left out, or what is wrong with it.
-    /// The lines of the cases, and how much was left out, by words.
+    /// The ids of an archive's cases, and how much was left out, by reason.
     type Read = (Vec<String>, Vec<(&'static str, u64)>);
 
     fn read(archive: &[u8]) -> Result<Read, String> {

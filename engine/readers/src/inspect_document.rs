@@ -1,4 +1,4 @@
-//! Logs of Inspect that are one JSON document: where its header and its samples are. What a sample is, `inspect` knows.
+//! Reads Inspect's logs that are one JSON document: finds the header and the samples. It leaves samples to `inspect`.
 
 use serde::de::{Deserialize as _, Deserializer, IgnoredAny};
 
@@ -14,7 +14,7 @@ use crate::{
     walk::{EACH, Path, Take, refuse, walk},
 };
 
-/// Where a log has its header and its samples.
+/// The paths of the header and the samples in a log.
 const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
 
 /// Reads a log.
@@ -67,8 +67,8 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     }
 }
 
-/// The header of a log, wherever it stands: what it says is part of each sample. Reads no further, and leaves what is
-/// wrong with the log to who reads its samples.
+/// The header of a log, wherever it is, because it applies to each sample. Reads no further, and does not report what
+/// is wrong with the log: reading the samples does.
 fn header(source: &SourceFile) -> Result<Option<Header>, Problem> {
     struct Find {
         header: Option<Header>,
@@ -97,7 +97,7 @@ fn header(source: &SourceFile) -> Result<Option<Header>, Problem> {
     }
 
     let allowance = Allowance::of(MAX_SAMPLE_BYTES);
-    // What of it is no JSON is counted by who reads it again.
+    // The reader of the samples counts what is not valid JSON.
     let text = allowance.on(LenientJson::new(text(&source.path)?, LeftOut::default()));
     let mut find = Find { header: None, allowance, found: None };
     let _ = walk(text, PATHS, &mut find, "the log");

@@ -1,5 +1,5 @@
-//! What of a sample's events scorers of traces read: calls of tools, agents, and questions to a person. Which of it
-//! messages have, too, is found out here; what it means is for the scorers.
+//! Selects the events of a sample that scorers of traces read: tool calls, agents, and questions to a person. Finds out
+//! which of these the messages lack, and leaves their meaning to the scorers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,8 +14,8 @@ use serde_json::{Number, Value, value::RawValue};
 
 use crate::record::MAX_RECORD_BYTES;
 
-/// Events of a sample. The others, models' above all, repeat the conversation so far, and are never in memory as a
-/// whole.
+/// The events of a sample. All others, mainly those of models, repeat the conversation so far, and are never completely
+/// in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     kept: Vec<Event>,
@@ -23,17 +23,17 @@ pub(crate) struct Events {
     grading: Grading,
 }
 
-/// Which events are those of Inspect's scorers, which grade the sample. What an agent does there is not the sample's.
+/// Finds the events of Inspect's scorers, which grade the sample. What an agent does in them is not part of the sample.
 #[derive(Debug, Default)]
 struct Grading {
     /// The ids of their spans, and of the spans inside these.
     spans: BTreeSet<String>,
-    /// How many steps are around the next event, the outermost of them a scorer's: in logs from before there were
-    /// spans.
+    /// How many steps enclose the next event, with a scorer's step as the outermost one: for logs from before there
+    /// were spans.
     steps: usize,
 }
 
-/// What is kept of an event.
+/// The parts of an event that are kept.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Event {
@@ -62,16 +62,16 @@ struct Event {
     name: Simple,
     #[serde(skip_serializing_if = "Simple::is_absent")]
     parent_id: Simple,
-    /// The span that it is in.
+    /// The span that contains the event.
     #[serde(skip_serializing)]
     span_id: Simple,
     /// Whether a step begins or ends.
     #[serde(skip_serializing)]
     action: Simple,
-    /// A text where a person was asked; a model's messages are not kept.
+    /// A text if a person was asked; a model's messages are not kept.
     #[serde(skip_serializing_if = "Simple::is_absent")]
     input: Simple,
-    /// Of old logs: the events inside a tool.
+    /// The events inside a tool, in old logs.
     #[serde(skip_serializing)]
     events: Option<Vec<Event>>,
 }
@@ -94,12 +94,12 @@ impl Event {
 }
 
 impl Events {
-    /// Whether they are too large to be part of a record; there are more than these then.
+    /// Whether the events are too large for a record; not all are kept then.
     pub(crate) fn are_too_large(&self) -> bool {
         self.bytes > MAX_RECORD_BYTES
     }
 
-    /// Whether the messages lack something: a call inside a sub-agent's tool or to submit an answer, a hand-off, a
+    /// Whether the messages lack something: a call inside a sub-agent's tool or to submit an answer, a hand-off, or a
     /// question to a person.
     pub(crate) fn say_more_than(&self, messages: Option<&RawValue>) -> bool {
         let mut calls = messages.map(calls).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Events {
 }
 
 impl Grading {
-    /// Whether the event is inside a scorer; notes what begins and ends.
+    /// Whether the event is inside a scorer; records what begins and ends.
     fn has(&mut self, event: &Event) -> bool {
         let is_a_scorer = matches!(event.r#type.text(), Some("scorer" | "scorers"));
         let is_inside = |id: &Simple| id.text().is_some_and(|id| self.spans.contains(id));
@@ -141,7 +141,7 @@ impl Grading {
     }
 }
 
-/// How many calls in messages have each id. Messages that are not understood have none.
+/// How many calls in messages have each id; empty if the messages cannot be interpreted.
 fn calls(messages: &RawValue) -> BTreeMap<String, usize> {
     #[derive(Deserialize)]
     struct Message {
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for Events {
     }
 }
 
-/// A text, a number or a boolean. A list or an object is absent, and is not built.
+/// A text, a number or a boolean. A list or an object counts as absent, and is not built.
 #[derive(Debug, Default, Serialize)]
 struct Simple(Value);
 
@@ -296,7 +296,7 @@ mod tests {
         assert!(more(json!([call("1"), call("1")])), "two calls that have one id");
         assert!(more(json!([{"event": "tool", "id": "1", "function": "f", "agent": "a"}])));
         assert!(more(json!([{"event": "input", "input": "Go on?"}])));
-        // As logs from before there were spans have it.
+        // The format of logs from before there were spans.
         assert!(more(
             json!([{"event": "tool", "id": "1", "function": "f", "events": [call("2")]}])
         ));
@@ -333,7 +333,7 @@ mod tests {
             call("4", ""),
         ]);
         assert_eq!(kept(steps), ["1", "4"]);
-        // The scorers' spans alone say nothing that messages lack.
+        // The scorers' spans alone contain nothing that messages lack.
         let messages = RawValue::from_string("[]".to_owned()).unwrap();
         let graded = json!([begin("grade", "scorer", None), call("2", "grade")]);
         assert!(!events(&graded).say_more_than(Some(&messages)));

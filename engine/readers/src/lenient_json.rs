@@ -1,44 +1,44 @@
-//! What other tools write into JSON and its readers refuse, as what they read, while the text is read: NaN and Infinity
-//! are `null`, and half of a surrogate pair is U+FFFD. Checks nothing else of it.
+//! Replaces what other tools write into JSON although its readers refuse it, while the text is read: NaN and Infinity
+//! become `null`, and half of a surrogate pair becomes U+FFFD. Checks nothing else.
 
 use std::io::{self, BufRead, Read};
 
 use crate::left_out::LeftOut;
 
-/// A JSON text in which the bare words `NaN`, `Infinity` and `-Infinity` are `null`, and halves of surrogate pairs
-/// U+FFFD.
+/// A JSON text in which the bare words `NaN`, `Infinity` and `-Infinity` become `null`, and halves of surrogate pairs
+/// become U+FFFD.
 #[derive(Debug)]
 pub(crate) struct LenientJson<R> {
     text: R,
     inside: Inside,
-    /// What is to be handed out before more is read: at most a word, or the escapes of a pair.
+    /// What is returned before more is read: at most a word, or the escapes of a pair.
     ready: Vec<u8>,
     left_out: LeftOut,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Inside {
-    /// Nothing, or a word that has nothing to say here.
+    /// Outside a string.
     Value,
-    /// A string.
+    /// In a string.
     Text,
-    /// A string, behind a backslash.
+    /// In a string, after a backslash.
     Escape,
-    /// A string, behind `\uXXXX` with these digits, the first half of a pair. Only its backslash was handed out.
+    /// In a string, after `\uXXXX` with these digits, the first half of a pair. Only its backslash was returned.
     FirstHalf([u8; DIGITS]),
 }
 
 /// The hexadecimal digits of `\uXXXX`.
 const DIGITS: usize = 4;
 
-/// What stands for half of a pair, behind its backslash.
+/// Replaces half of a pair, after its backslash.
 const REPLACEMENT: &[u8] = b"ufffd";
 
-/// The words, and no other begins with their first byte, but numbers with `-`.
+/// The words. Only numbers with `-` can begin with the same byte as one of them.
 const WORDS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
 impl<R: BufRead> LenientJson<R> {
-    /// `text`, with the halves of pairs counted in `left_out`.
+    /// Reads `text`, and counts the halves of pairs in `left_out`.
     pub(crate) fn new(text: R, left_out: LeftOut) -> LenientJson<R> {
         LenientJson { text, inside: Inside::Value, ready: Vec::new(), left_out }
     }
@@ -47,7 +47,7 @@ impl<R: BufRead> LenientJson<R> {
         Ok(self.text.fill_buf()?.first().copied())
     }
 
-    /// Takes the bytes that can be a word from the text, and has them ready, or `null` if they are one.
+    /// Takes the bytes that may be a word from the text, and prepares them, or `null` if they are one.
     fn take_word(&mut self) -> io::Result<()> {
         let mut word = Vec::with_capacity(WORDS[2].len());
         while let Some(next) = self.next()? {
@@ -65,14 +65,14 @@ impl<R: BufRead> LenientJson<R> {
         Ok(())
     }
 
-    /// Takes `uXXXX` behind a backslash from the text, and has it ready, unless it is the first half of a pair.
+    /// Takes `uXXXX` after a backslash from the text, and prepares it, unless it is the first half of a pair.
     fn take_escape(&mut self) -> io::Result<()> {
         let digits = self.take_digits()?;
         self.put_escape(&digits);
         Ok(())
     }
 
-    /// Takes `u` and the digits behind it, at most four, from the text.
+    /// Takes `u` and the digits after it, at most four, from the text.
     fn take_digits(&mut self) -> io::Result<Vec<u8>> {
         self.text.consume(1);
         let mut digits = Vec::with_capacity(DIGITS);
@@ -104,7 +104,7 @@ impl<R: BufRead> LenientJson<R> {
         self.ready.extend_from_slice(REPLACEMENT);
     }
 
-    /// Takes what is behind the first half of a pair: the second half, or something else, and then it is alone.
+    /// Takes what follows the first half of a pair: the second half, or something else if the first half is alone.
     fn take_second_half(&mut self, first: [u8; DIGITS]) -> io::Result<()> {
         if self.next()? != Some(b'\\') {
             self.put_replacement();
@@ -139,7 +139,7 @@ enum Half {
     Second,
 }
 
-/// Which half of a surrogate pair the digits of an escape are, if they are one.
+/// Which half of a surrogate pair the digits of an escape are, if any.
 fn half(digits: &[u8]) -> Option<Half> {
     let digits: [u8; DIGITS] = digits.try_into().ok()?;
     match (digits[0], digits[1]) {
@@ -149,7 +149,7 @@ fn half(digits: &[u8]) -> Option<Half> {
     }
 }
 
-/// Whether an escape that is followed by this byte, if it was read already, may be half of a pair.
+/// Whether an escape before this byte, if it was already read, may be half of a pair.
 fn may_be_half(after: Option<&u8>) -> bool {
     matches!(after, None | Some(b'd' | b'D'))
 }
@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// The text as it is read, and how many halves of pairs it has.
+    /// The text as it is read, and how many halves of pairs it contains.
     fn read_and_counted(text: &str, buffered: usize) -> (String, u64) {
         let (mut read, left_out) = (String::new(), LeftOut::default());
         let text = BufReader::with_capacity(buffered, text.as_bytes());

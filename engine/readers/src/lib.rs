@@ -1,32 +1,33 @@
-//! Readers of what other evaluation tools write: each file becomes lines of cases, which `scorebox::case` reads like
-//! any others, so that every check of a case stays there. Scores nothing, prints nothing, and opens nothing but files.
+//! Reads the files of other evaluation tools: turns each file into lines of cases, which `scorebox::case` reads like
+//! any others and checks. Scores nothing, prints nothing, and opens nothing but files.
 //!
 //! ```text
 //! file ──> detect ──> a reader on a thread ──lines of cases──> scorebox::case::Source
 //! ```
 //!
-//! - `format`: the formats and their names; `detect`: which of them a file has, by its content.
-//! - `open`: a file to a [`Source`](scorebox::case::Source).
+//! - `format`: the formats and their names; `detect`: finds the format of a file from its content.
+//! - `open`: turns a file into a [`Source`](scorebox::case::Source).
 //! - `source_file`: the file that a reader reads.
-//! - `stream`: a reader's lines as bytes, within bounds; `emit`: what a reader hands over.
-//! - `problem`: why a file cannot be read; `left_out`: what of it is no case, counted.
-//! - `text`: the text of a file, decompressed, with a bound on each record; `lenient_json`: what JSON lacks, such as
-//!   NaN.
+//! - `stream`: a reader's lines as bytes, within limits; `emit`: what a reader passes on.
+//! - `problem`: why a file cannot be read; `left_out`: counts what is not part of a case.
+//! - `text`: the text of a file, decompressed, with a limit on each record; `lenient_json`: replaces what is not valid
+//!   JSON, such as NaN.
 //! - `walk`: the elements of large JSON documents, one at a time.
-//! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
-//! - `inspect`, `inspect_document`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools
-//!   write. `inspect_events`: what Inspect's events say and its messages do not; `span` is one span, `spans_failure`
-//!   whether the run of a trace failed.
-//! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift`
-//!   finds out; `batch_rows`: how many rows are read at once; `row_values`: how many values the longest row has;
-//!   `arrow_file`: an Arrow file, opened likewise; `cells`: cells as JSON; `nested_cells`: those that hold many values.
-//! - `promptfoo_expected`: the output that a test of promptfoo expects; `promptfoo_repeats`: which results are of one
-//!   test.
-//! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and
-//!   Arrow) and `dataset` (folders) have rows.
+//! - `record`: a case as a line; `window`: combines parts of a case that are not next to each other.
+//! - `inspect`, `inspect_document`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: the formats of
+//!   the tools. `inspect_events`: what Inspect's events contain and its messages do not; `span`: one span;
+//!   `spans_failure`: whether the run of a trace failed.
+//! - `parquet_file`: opens a Parquet file; `footer`, `pages`: check that it claims no more than it contains, with the
+//!   help of `thrift`; `batch_rows`: how many rows are read at once; `row_values`: how many values the longest row has;
+//!   `arrow_file`: opens an Arrow file in the same way; `cells`: cells as JSON; `nested_cells`: cells that contain many
+//!   values.
+//! - `promptfoo_expected`: the output that a promptfoo test expects; `promptfoo_repeats`: which results belong to the
+//!   same test.
+//! - `quotes`: whether a quoted CSV cell ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and
+//!   Arrow) and `dataset` (folders) read rows.
 //!
-//! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
-//! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file; of a million
+//! - **Invariant:** the same file always produces the same lines, with the same ids.
+//! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file; for a million
 //!   results of promptfoo, a few bytes each are kept.
 //! - **Invariant:** what is left out is counted, with the reason.
 

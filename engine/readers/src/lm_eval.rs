@@ -1,4 +1,4 @@
-//! Samples of lm-evaluation-harness as cases: the files `samples_TASK_DATE.jsonl` of `--log_samples`.
+//! Turns samples of lm-evaluation-harness into cases: the files `samples_TASK_DATE.jsonl` of `--log_samples`.
 //!
 //! The shape is what `EvaluationTracker.save_results_samples` and `evaluate` write (`lm_eval/evaluator.py`, 0.4.13;
 //! older versions have `arguments` as lists).
@@ -15,7 +15,7 @@ use crate::{
     text::{next_line, text},
 };
 
-/// One document, with one filter's view of the answers.
+/// One document, with the answers after one filter.
 #[derive(Debug, Deserialize)]
 struct Sample {
     doc_id: Value,
@@ -51,7 +51,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     Ok(())
 }
 
-/// The task that the file `samples_TASK_2026-11-24T22-03-14.123456` is of.
+/// The task of the file `samples_TASK_2026-11-24T22-03-14.123456`.
 fn task(stem: &str) -> Option<&str> {
     let (task, date) = stem.strip_prefix("samples_")?.rsplit_once('_')?;
     let is_date = date.len() >= 10 && date.as_bytes()[..4].iter().all(u8::is_ascii_digit);
@@ -78,7 +78,7 @@ impl Sample {
             .with("task", task)
             .with("filter", filter)
             .with("scores", Value::Object(metrics.collect()));
-        // A filter that finds nothing in an answer has no answer to score, but the model has given one.
+        // If a filter finds nothing in an answer, there is no answer to score, but the model has given one.
         let is_answered = says_something(&self.resps) || says_something(&self.filtered_resps);
         let answers = match (&self.filtered_resps, &self.resps) {
             (Value::Array(answers), _) if !answers.is_empty() => answers.as_slice(),
@@ -96,7 +96,7 @@ impl Sample {
                 };
                 (vec![best.cloned().unwrap_or_default()], target)
             }
-            // A list of answers is what a repeated request has.
+            // A repeated request has a list of answers.
             _ => {
                 let first = answers.first().filter(|it| says_something(it));
                 let first = first.cloned().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Sample {
     }
 }
 
-/// Whether there is more in answers than `null` and lists of it. An empty text is an answer.
+/// Whether answers contain more than `null` and lists of it. An empty text is an answer.
 fn says_something(answers: &Value) -> bool {
     match answers {
         Value::Null => false,
@@ -139,7 +139,7 @@ struct Request {
 }
 
 impl Request {
-    /// The text whose likelihood was asked for, without the blank that joins it to the prompt.
+    /// The text whose likelihood was requested, without the blank that joins it to the prompt.
     fn continuation(&self) -> Value {
         match &self.rest {
             Value::String(text) => text.trim().into(),
@@ -175,12 +175,12 @@ fn likelihood(answer: &Value) -> Option<f64> {
     let is_greedy =
         matches!(&pair[1], Value::Bool(_)) || matches!(pair[1].as_str(), Some("True" | "False"));
     let number = pair[0].as_f64().or_else(|| pair[0].as_str()?.parse().ok());
-    // Minus infinity is `null` by now.
+    // Minus infinity has already become `null`.
     let number = number.or_else(|| pair[0].is_null().then_some(f64::NEG_INFINITY));
     number.filter(|_| is_greedy)
 }
 
-/// The index of the greatest; the first of several.
+/// The index of the highest value; the first of several.
 fn best(likelihoods: &[f64]) -> Option<usize> {
     let indices = likelihoods.iter().enumerate().rev();
     indices.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index)

@@ -1,5 +1,5 @@
-//! Cells that hold many values: lists, maps and runs, and what has no bytes at all. Memory may have a few bytes of them
-//! where a row has a thousand million values, so the writing of one ends where its row is at its bound.
+//! Writes cells that contain many values: lists, maps and runs, and cells without any bytes. A few bytes in memory may
+//! become a thousand million values in a row, so writing a cell ends where its row reaches its limit.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, FieldRef};
 
 use crate::record::MAX_RECORD_BYTES;
 
-/// What writes these cells, and with `options` what is in them; `None` if each is one value.
+/// The encoder of these cells, with `options` for their content; `None` if each cell is one value.
 pub(crate) fn nested<'a>(
     field: &'a FieldRef,
     array: &'a dyn Array,
@@ -40,7 +40,7 @@ pub(crate) fn nested<'a>(
     encoder.map(|encoder| Some(NullableEncoder::new(encoder, array.nulls().cloned())))
 }
 
-/// Cells without a value. They have no bytes in memory, and so are not listed as those that lack one either.
+/// Cells without a value. They take no bytes in memory, so their null buffer does not list them either.
 struct NoValues;
 
 impl Encoder for NoValues {
@@ -49,7 +49,7 @@ impl Encoder for NoValues {
     }
 }
 
-/// Writes values as the elements of a list or the members of a map, until the row is past its bound.
+/// Writes values as the elements of a list or the members of a map, until the row exceeds its limit.
 fn write_each(
     elements: Range<usize>,
     out: &mut Vec<u8>,
@@ -104,7 +104,7 @@ struct Maps<'a> {
     values: NullableEncoder<'a>,
 }
 
-/// What Arrow's writer refuses is refused by it.
+/// The encoder of maps; it refuses the maps that Arrow's writer refuses.
 fn map<'a>(
     field: &'a FieldRef,
     maps: &'a MapArray,
@@ -141,8 +141,8 @@ struct Runs<'a, R: RunEndIndexType> {
     values: NullableEncoder<'a>,
 }
 
-/// Which rows have no value, the runs say: a list of that would have a bit for each row, of which there may be any
-/// number.
+/// The runs state which rows have no value: a null buffer would have a bit for each row, and there may be any number of
+/// rows.
 fn runs<'a, R: RunEndIndexType>(
     field: &'a FieldRef,
     array: &'a dyn Array,
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::cells::{CellError, Cells};
 
-    /// What is written of the first rows, and how it ended.
+    /// What is written for the first rows, and how it ended.
     fn written(column: impl Array + 'static) -> (Vec<u8>, Result<(), CellError>) {
         let column: ArrayRef = Arc::new(column);
         let field = Arc::new(Field::new("x", column.data_type().clone(), true));

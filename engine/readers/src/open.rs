@@ -1,4 +1,5 @@
-//! A file to a source of cases: its format, named or found, and the reader of that format. Reads no record.
+//! Turns a file into a source of cases: selects its format, named or detected, and the reader of that format. Reads no
+//! record.
 
 use std::{fs, path::Path};
 
@@ -28,17 +29,17 @@ use crate::{
 pub struct Settings {
     /// The format, instead of detecting it.
     pub format: Option<Format>,
-    /// Where the keys of a case are in a line, and so in a table which columns they are.
+    /// Where the keys of a case are in a line, or which columns they are in a table.
     pub mapping: Mapping,
 }
 
 impl Settings {
-    /// Formats are found out, and keys are where their names are.
+    /// Formats are detected, and keys have their usual names.
     pub fn new() -> Settings {
         Settings::default()
     }
 
-    /// The same with this format, for files of which it cannot be found out; `None` finds it out.
+    /// The same with this format, for files whose format cannot be detected; `None` detects it.
     #[must_use]
     pub fn with_format(mut self, format: Option<Format>) -> Settings {
         self.format = format;
@@ -57,18 +58,18 @@ impl Settings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Opened {
-    /// Its lines of cases. Of [`Format::Cases`], the file itself.
+    /// The file's lines of cases. For [`Format::Cases`], the file itself.
     pub source: Source,
-    /// Its format.
+    /// The file's format.
     pub format: Format,
-    /// What is left out of it; complete once the source was read to its end.
+    /// What is left out of the file; complete once the source was read to its end.
     pub left_out: LeftOut,
 }
 
-/// Gets ready to read the file at `path`; what makes reading impossible from the start is found here.
+/// Prepares to read the file at `path`; what makes reading impossible from the start is reported here.
 ///
 /// # Errors
-/// It cannot be opened, its format is not known or not clear, or it is damaged at its beginning.
+/// The file cannot be opened, its format is unknown or unclear, or it is damaged at its beginning.
 pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
     let name = path.display().to_string();
     let format = match settings.format {
@@ -86,10 +87,10 @@ pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
     Ok(Opened { source: Source::reader_with_reasons(name, Box::new(lines)), format, left_out })
 }
 
-/// What makes the lines of a file.
+/// A function that writes the lines of a file.
 type Read = fn(&SourceFile, &mut Emit) -> Result<(), Problem>;
 
-/// What begins to read files of this format; `None` if they are lines already.
+/// A function that prepares to read files of this format; `None` if they are already lines of cases.
 fn reader(format: Format) -> Option<impl FnOnce(SourceFile) -> Result<Produce, Problem>> {
     type Check = fn(&SourceFile) -> Result<(), Problem>;
     let unchecked: Check = |_| Ok(());

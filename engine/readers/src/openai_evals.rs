@@ -1,4 +1,4 @@
-//! Logs of OpenAI evals as cases: the events of a sample, put together.
+//! Turns logs of OpenAI evals into cases: combines the events of each sample.
 //!
 //! The shapes are what `LocalRecorder` writes (`evals/record.py`, 3.0.1): a line with `spec`, a line for each
 //! event, a line with `final_report`.
@@ -38,12 +38,12 @@ struct Spec {
     run_id: Option<String>,
 }
 
-/// What the events of a sample say.
+/// The content of a sample's events.
 #[derive(Debug, Default)]
 struct Sample {
     run_id: Option<String>,
     prompt: Option<Value>,
-    /// Whether a model was asked, with whatever answer.
+    /// Whether a model was asked, whatever its answer was.
     is_sampled: bool,
     output: Option<Value>,
     expected: Option<Value>,
@@ -93,7 +93,7 @@ impl Sample {
         let Value::Object(mut data) = data else { return };
         let mut take = |key: &str| data.remove(key).filter(|value| !value.is_null());
         match kind {
-            // The first one is the answer; later ones may be a grader's.
+            // The first event is the answer; later ones may be a grader's.
             "sampling" if !self.is_sampled => {
                 self.is_sampled = true;
                 self.prompt = take("prompt");
@@ -120,7 +120,7 @@ impl Sample {
     }
 }
 
-/// Whether answers have more than `null`. An empty text is an answer.
+/// Whether answers contain more than `null`. An empty text is an answer.
 fn says_something(answers: &Value) -> bool {
     match answers {
         Value::Array(answers) => answers.iter().any(|answer| !answer.is_null()),
@@ -138,7 +138,7 @@ fn put(
 ) -> Result<(), Problem> {
     let is_judged =
         sample.correct.is_some() || sample.picked.is_some() || !sample.metrics.is_empty();
-    // What was judged without a question in the log had an answer that the log does not have.
+    // A sample that was judged without a question in the log had an answer that the log does not contain.
     let is_answered = is_judged && !sample.is_sampled;
     let mut scores = sample.metrics;
     scores.extend(sample.correct.map(|correct| ("correct".to_owned(), correct)));

@@ -1,5 +1,5 @@
-//! The pages of a Parquet file, whose headers are looked at before any is read: a header says how many bytes its page
-//! has once it is decompressed, and the reader makes room for as many. Decompresses nothing.
+//! Checks the page headers of a Parquet file before any page is read: a header states the decompressed size of its
+//! page, and the reader allocates that much memory. Decompresses nothing.
 
 use std::{
     fs::File,
@@ -18,23 +18,24 @@ use crate::{
     thrift::Walk,
 };
 
-/// The most bytes of a page, decompressed: 256 MiB. Writers end a page at about 1 MiB, or after its first value.
+/// The most bytes of a decompressed page: 256 MiB. Writers end a page at about 1 MiB, or after its first value.
 const MAX_PAGE_BYTES: i64 = 256 << 20;
-/// Bytes of a header that are read at first, and the most of one. It may have values of its page, which tell its range.
+/// How many bytes of a header are read at first, and the most of one. It may contain values of its page, as its minimum
+/// and maximum.
 const HEADER_BYTES: u64 = 1 << 10;
 const MAX_HEADER_BYTES: u64 = 16 << 20;
-/// The encoding of values of which only the end is written that differs from the value before.
+/// The encoding of values that stores only the end in which each value differs from the one before.
 const DELTA_BYTE_ARRAY: i64 = 7;
 
 /// The fewest bytes of an element of a list in JSON, with its comma.
 const ELEMENT_BYTES: u64 = 2;
 
-/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, one with
-/// a row whose lists have more values than fit into the bytes that are read of a row, and one of whose rows a single
-/// one takes more than 2 GiB of pages and dictionaries; answers with how many rows of it are read at once.
+/// Refuses a file with a page that claims more than 256 MiB, with columns that have more bytes than the file, with a
+/// row whose lists have more values than fit into the limit of a row, or with a single row that takes more than 2 GiB
+/// of pages and dictionaries. Returns how many of its rows are read at once.
 ///
 /// # Errors
-/// Why, within a sentence about the file.
+/// The reason, as a part of a sentence about the file.
 pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usize, String> {
     let in_words = |error: io::Error| error.to_string();
     let length = file.metadata().map_err(in_words)?.len();
@@ -45,7 +46,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     });
     let ranges: Vec<(u64, u64)> =
         ranges.collect::<Option<_>>().ok_or("a column is not within the file")?;
-    // So the work is bounded by the file, too.
+    // This bounds the work by the size of the file, too.
     let all = ranges.iter().try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes));
     if all.is_none_or(|all| all > length) {
         return Err("its columns have more bytes than the file".to_owned());
@@ -67,7 +68,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
                 bytes_of_lists = bytes_of_lists.saturating_add(list_bytes(column, page));
             })?;
         }
-        // With fewer, no row has too many.
+        // If there are fewer, no row has too many.
         if bytes_of_lists > MAX_RECORD_BYTES as u64 {
             check_longest_row(file, group, &mut taken)?;
         }
@@ -83,8 +84,8 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     })
 }
 
-/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its
-/// own, and notes how long that row is.
+/// Refuses a row group whose longest row has more values than are read, as far as each column shows that on its own,
+/// and records how long that row is.
 fn check_longest_row(
     file: &File,
     group: &RowGroupMetaData,
@@ -109,7 +110,7 @@ fn check_longest_row(
     Ok(())
 }
 
-/// The bytes that so many elements of lists have at least, in memory or as JSON; of a column without lists none.
+/// The fewest bytes of this many elements of lists, in memory or as JSON; 0 for a column without lists.
 fn element_bytes(column: &ColumnChunkMetaData, values: u64) -> u64 {
     match column.column_descr().max_rep_level() {
         0 => 0,
@@ -117,7 +118,7 @@ fn element_bytes(column: &ColumnChunkMetaData, values: u64) -> u64 {
     }
 }
 
-/// The most bytes that a row of lists takes of a page, as far as its header says; of a column without lists none.
+/// The most bytes that a row of lists takes from a page, as far as its header shows; 0 for a column without lists.
 fn list_bytes(column: &ColumnChunkMetaData, page: Page) -> u64 {
     if column.column_descr().max_rep_level() == 0 {
         return 0;
@@ -126,8 +127,8 @@ fn list_bytes(column: &ColumnChunkMetaData, page: Page) -> u64 {
     page.bytes.saturating_mul(copies).max(element_bytes(column, page.values))
 }
 
-/// The bytes that each value of a dictionary takes beside its page: as a view of it, or as a number. Those of a fixed
-/// length stay in the page.
+/// The memory that each value of a dictionary takes in addition to its page: as a view of it, or as a number. Values of
+/// a fixed length stay in the page.
 fn entry_bytes(column: &ColumnChunkMetaData) -> u64 {
     match column.column_type() {
         Type::BOOLEAN => 1,
@@ -139,14 +140,14 @@ fn entry_bytes(column: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// The bytes of each value, if they are the same.
+/// The size of each value, if all have the same size.
 fn value_bytes(column: &ColumnChunkMetaData) -> u64 {
     let is_fixed = column.column_type() == Type::FIXED_LEN_BYTE_ARRAY;
     let length = is_fixed.then(|| u64::try_from(column.column_descr().type_length()).ok());
     length.flatten().unwrap_or_default()
 }
 
-/// About how many values a row has: more than one in lists alone.
+/// About how many values a row has: more than one only in lists.
 fn values_a_row(group: &RowGroupMetaData, column: &ColumnChunkMetaData) -> u64 {
     if column.column_descr().max_rep_level() == 0 {
         return 1;
@@ -161,14 +162,14 @@ fn range(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     Some((u64::try_from(start).ok()?, u64::try_from(column.compressed_size()).ok()?))
 }
 
-/// What is read of headers.
+/// Reads headers.
 struct Headers<'a> {
     file: &'a File,
     bytes: Vec<u8>,
 }
 
 impl Headers<'_> {
-    /// Looks at the pages of a column, one after another, and hands over what the header of each says.
+    /// Checks the pages of a column, one after another, and passes on what the header of each states.
     fn check(
         &mut self,
         mut start: u64,
@@ -195,7 +196,7 @@ impl Headers<'_> {
         Ok(())
     }
 
-    /// The header of the page at `start`, of whose column so many bytes are left; `None` if it is damaged.
+    /// The header of the page at `start` of a column with this many bytes left; `None` if it is damaged.
     fn header(&mut self, start: u64, left: u64) -> io::Result<Option<Header>> {
         let mut most = HEADER_BYTES;
         loop {
@@ -213,15 +214,15 @@ impl Headers<'_> {
     }
 }
 
-/// What a header says.
+/// The content of a header.
 #[derive(Debug, Default, PartialEq)]
 struct Header {
-    /// Its own bytes.
+    /// The size of the header.
     bytes: u64,
-    /// The page's bytes, decompressed and as they are.
+    /// The size of the page, decompressed and as stored.
     decompressed: i64,
     compressed: i64,
-    /// How many values it has; of a dictionary none.
+    /// How many values the page has; 0 for a dictionary.
     values: i64,
     /// How many values a dictionary has.
     entries: i64,
@@ -235,7 +236,7 @@ impl Header {
         walk.structure(|fields, number| match fields {
             [2] => decompressed = Some(number),
             [3] => compressed = Some(number),
-            // What headers of data have, in either version.
+            // The headers of data pages contain these, in either version.
             [5 | 8, 1] => values = number,
             [5, 2] | [8, 4] => encoding = number,
             [7, 1] => entries = number,
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_header_says_how_long_it_and_its_page_are() {
-        // Fields 1, 2 and 3: the kind, 300 and 20 bytes; in field 5 five values in the encoding 7; the end.
+        // Fields 1, 2 and 3: the kind, 300 and 20 bytes; in field 5 five values with the encoding 7; the end.
         let header = [
             0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x2c, 0x15, 0x0a, 0x15, 0x0e, 0x00, 0x00,
             0xff,
@@ -277,7 +278,7 @@ mod tests {
             encoding: 7,
         };
         assert_eq!(Header::read(&header), Some(read));
-        // In field 7 the 16 values of a dictionary.
+        // Field 7 contains the 16 values of a dictionary.
         let dictionary =
             [0x15, 0x04, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x4c, 0x15, 0x20, 0x15, 0x00, 0x00, 0x00];
         assert_eq!(Header::read(&dictionary).map(|header| header.entries), Some(16));

@@ -1,5 +1,5 @@
-//! A Parquet file from anyone, opened: what it claims is checked before a reader makes room for it, and a reader that
-//! panics over a damaged file is an error. Reads no row.
+//! Opens an untrusted Parquet file: checks what it claims before a reader allocates memory for it, and turns a reader's
+//! panic over a damaged file into an error. Reads no row.
 
 use std::{fs::File, io, sync::Arc, thread};
 
@@ -10,17 +10,17 @@ use parquet::arrow::arrow_reader::{
 
 use crate::{footer::check_footer, pages::check_pages, stream::READERS_NAME};
 
-/// What a reader that panicked says.
+/// The message for a reader that panicked.
 const DAMAGED: &str = "the file is damaged";
 
-/// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
+/// Opens a Parquet file whose footer has at most 32 MiB, and each page at most 256 MiB, decompressed.
 ///
-/// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as
-/// have 64 MiB of pages together, or twice as many as the reading of single rows takes, and at most 2 GiB; what a list
-/// repeats counts on the average, and in groups of rows with more than 64 MiB of lists as often as in the longest row.
+/// Texts are views of the file's pages, so that a text that many rows share is in memory once. The rows that are read
+/// at once have 64 MiB of pages together, or twice as many as reading single rows takes, and at most 2 GiB. What a list
+/// repeats counts as in an average row, and in row groups with more than 64 MiB of lists as in the longest row.
 ///
 /// # Errors
-/// Why it cannot be read, within a sentence about the file.
+/// Why the file cannot be read, as a part of a sentence about it.
 pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, String> {
     check_footer(&file)?;
     let pages = file.try_clone().map_err(|error| error.to_string())?;
@@ -33,8 +33,8 @@ pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>,
     Ok(with_views(opened, pages).with_batch_size(rows))
 }
 
-/// What is in the way of a file that can be read without its schema of Arrow, whose reader panics over integers of 128
-/// bits; `None` if it is damaged.
+/// Which type prevents reading a file that could be read without its Arrow schema, whose reader panics over 128-bit
+/// integers; `None` if the file is damaged.
 fn type_not_read(file: &File) -> Option<String> {
     let file = file.try_clone().ok()?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -53,7 +53,7 @@ fn type_not_read(file: &File) -> Option<String> {
     Some(format!("{columns} a type that is not read, such as Int128: write it as another type"))
 }
 
-/// The same with texts as views; as it is where that cannot be.
+/// The same schema with texts as views; unchanged if that is not possible.
 fn with_views(
     opened: ParquetRecordBatchReaderBuilder<File>,
     file: File,
@@ -94,11 +94,11 @@ fn kind_with_views(kind: &DataType) -> DataType {
     }
 }
 
-/// What `work` gives, which reads a file with a parser that was not written for hostile ones. It is done on a thread
+/// The result of `work`, which reads a file with a parser that was not written for hostile files. It runs on a thread
 /// with the name [`READERS_NAME`].
 ///
 /// # Errors
-/// It panicked, or there is no thread for it.
+/// `work` panicked, or no thread can be started.
 pub fn without_panic<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name(READERS_NAME.to_owned());
@@ -131,7 +131,7 @@ mod tests {
         written_columns(1, texts)
     }
 
-    /// A Parquet file with so many columns, each with one page, which has `texts`.
+    /// A Parquet file with this many columns, each with one page, which has `texts`.
     fn written_columns(count: usize, texts: &[&str]) -> Vec<u8> {
         let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let columns = (0..count).map(|number| (format!("c{number}"), Arc::clone(&column)));
@@ -146,8 +146,8 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    /// The same, except for a number in the headers of all first pages, which begin with the bytes `before`, followed
-    /// by that number.
+    /// The same file, except for a number in the headers of all first pages: `claim` replaces the number after the
+    /// bytes `before`.
     fn claiming(file: &[u8], before: &[u8], claim: &[u8]) -> Vec<u8> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes_of(file)).unwrap();
         let mut changed = file[..4].to_vec();
@@ -179,9 +179,9 @@ mod tests {
         changed
     }
 
-    /// What is before the size of a page once it is decompressed: its kind, and the field.
+    /// The bytes before the decompressed size of a page: its kind, and the field.
     const BEFORE_SIZE: &[u8] = &[0x15, 0x00, 0x15];
-    /// Two gigabytes but for a byte, and 250 MiB.
+    /// One byte less than two gigabytes, and 250 MiB.
     const TWO_GIGABYTES: &[u8] = &[0xfe, 0xff, 0xff, 0xff, 0x0f];
     const QUARTER_GIGABYTE: &[u8] = &[0x80, 0x80, 0x80, 0xfa, 0x01];
 
@@ -232,7 +232,7 @@ mod tests {
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
         writer.write(&batch).unwrap();
         let file = writer.into_inner().unwrap();
-        // The header of the dictionary, and in it how many values it has.
+        // The header of the dictionary, with its number of values.
         let said = refused(&claiming(&file, &[0x4c, 0x15], TWO_GIGABYTES));
         assert!(
             said.starts_with("reading one row needs 16385 MiB of pages and dictionaries"),
@@ -285,7 +285,7 @@ mod tests {
         assert!(bytes < 500_000, "{bytes}");
     }
 
-    /// A file with a column of lists with so many elements, none of which has a value.
+    /// A file with a column of lists with these numbers of elements, none of which has a value.
     fn written_lists(lengths: &[usize]) -> File {
         let element = Arc::new(Field::new("element", DataType::Int8, true));
         let values = Arc::new(Int8Array::new_null(lengths.iter().sum()));
@@ -307,7 +307,7 @@ mod tests {
             refused.map(drop).unwrap_err(),
             "a row has 35651584 values in a list, which are more than 64 MiB, the most that is read of a row"
         );
-        // As many in all, but of many rows.
+        // As many in total, but in many rows.
         let many = written_lists(&vec![34; 1 << 20]);
         assert!(open_parquet(many).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Why a file cannot be read as cases, as data. What is wrong with a single case is for `scorebox::case` to say.
+//! Defines why a file cannot be read as cases, as data. It leaves errors in a single case to `scorebox::case`.
 
 use std::io;
 
@@ -14,54 +14,54 @@ use crate::format::Format;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReaderError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("{name}: {error}")]
     Unreadable {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
-        /// What is in the way.
+        /// Why the file cannot be opened.
         #[source]
         error: InputFileError,
     },
-    /// Its first bytes are those of several formats.
+    /// The first bytes fit several formats.
     #[error(
         "{name}: this could be {}",
         formats.iter().map(|format| format.meaning()).collect::<Vec<_>>().join(", or ")
     )]
     Ambiguous {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
-        /// What it may be.
+        /// The formats that it may have.
         formats: Vec<Format>,
     },
-    /// It is something else.
+    /// The file is something else.
     #[error("{name}: {found}")]
     Unknown {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
-        /// What it is.
+        /// What the file is.
         found: &'static str,
     },
-    /// The format that was named is read from a file only.
+    /// The named format can be read only from a file.
     #[error("{name}: {} is read from a file, not from a pipe", format.meaning())]
     Pipe {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
         /// The format.
         format: Format,
     },
-    /// It is a table without a column that is needed.
+    /// The file is a table that lacks a required column.
     #[error("{name}: {missing}")]
     NoColumn {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
-        /// What it lacks, and what it has.
+        /// Which column it lacks, and which ones it has.
         missing: MissingColumn,
     },
-    /// It is not what it seems to be, or damaged.
+    /// The file is damaged, or not what it seems to be.
     #[error("{name}: {problem}")]
     Damaged {
-        /// The name as it was given.
+        /// The name as the user wrote it.
         name: String,
         /// What is wrong, and where.
         problem: String,
@@ -96,11 +96,11 @@ const LONGEST_COLUMN: usize = 64;
 #[error("there is no column `{column}`{}; the columns are {}", mapped(*.key, .column), listed(.columns))]
 #[non_exhaustive]
 pub struct MissingColumn {
-    /// The part of a case that it is.
+    /// The part of a case that the column contains.
     pub key: Key,
-    /// Its name.
+    /// The name of the column.
     pub column: String,
-    /// Those that there are.
+    /// The columns that exist.
     pub columns: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl MissingColumn {
         MissingColumn { key, column: column.to_owned(), columns }
     }
 
-    /// The rule that was probably meant.
+    /// Advice to use the rule that was probably meant.
     fn advice(&self) -> Option<Advice> {
         let MissingColumn { key, column, columns } = self;
         if *key == Key::Output && column == key.name() {
@@ -149,22 +149,22 @@ impl MissingColumn {
 /// Why a reader ends before the end of its file. The name of the file is added by the code that knows it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
-    /// No one reads on.
+    /// No one reads the lines any more.
     #[error("the reading was stopped")]
     Stopped,
     /// The system failed to read, or the compressed data is damaged.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// A table lacks a column that is needed.
+    /// A table lacks a required column.
     #[error("{0}")]
     NoColumn(MissingColumn),
-    /// The content is not what the format has.
+    /// The content does not match the format.
     #[error("{0}")]
     Content(String),
 }
 
 impl Problem {
-    /// The content is wrong.
+    /// The content is not valid.
     pub(crate) fn content(what: impl Into<String>) -> Problem {
         Problem::Content(what.into())
     }
@@ -191,7 +191,7 @@ impl Problem {
     }
 }
 
-/// What is wrong with a JSON text, without the place in it, for a text that is one line of many.
+/// What is wrong with a JSON text, without its position, for a text that is one line of many.
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let said = error.to_string();

@@ -1,4 +1,4 @@
-//! Results of promptfoo as cases: the file of `--output results.json`, or of `results.jsonl`.
+//! Turns results of promptfoo into cases: the file of `--output results.json`, or of `results.jsonl`.
 //!
 //! The shapes are those of `OutputFile` and `EvaluateResult` in promptfoo's `src/types/index.ts` (0.121; older files
 //! have `results.results` too).
@@ -43,7 +43,7 @@ struct EvaluateResult {
     grading_result: Option<GradingResult>,
     #[serde(default)]
     error: Option<String>,
-    /// Why it did not succeed: [`ERROR`], an assertion, or nothing.
+    /// Why the result did not succeed: [`ERROR`], an assertion, or nothing.
     #[serde(default)]
     failure_reason: Option<u64>,
     #[serde(default)]
@@ -69,7 +69,7 @@ struct TestCase {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct GradingResult {
-    /// What was said of each assertion.
+    /// The outcomes of the assertions.
     component_results: Option<Vec<Value>>,
 }
 
@@ -98,12 +98,12 @@ struct TokenUsage {
     total: Option<u64>,
 }
 
-/// `ResultFailureReason.ERROR`: promptfoo counts the result as an error, and not as one that failed.
+/// `ResultFailureReason.ERROR`: promptfoo counts the result as an error, not as a failed one.
 const ERROR: u64 = 2;
 
-/// A line of `results.jsonl`, or the whole of `results.json`.
+/// The paths in a line of `results.jsonl`, or in the whole `results.json`.
 const PATHS: &[Path] = &[&["evalId"], RESULTS[0], RESULTS[1], RESULTS[2]];
-/// Where results are in such a document, or in a list of them that was taken out of it.
+/// The paths of results in such a document, or in a list of them that was extracted from it.
 const RESULTS: &[Path] = &[&["results", "results", EACH], &["results", EACH], &[EACH]];
 
 pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
@@ -129,13 +129,13 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     walk(allowance.on(text), PATHS, &mut results, "the file of results").map(drop)
 }
 
-/// Why a suite that was made of the configuration may not fit.
+/// Why a suite that was made from the configuration may not fit.
 const MISSING_TESTS: &str = "tests of the configuration without a result: after a filter, `test-N` is not the N-th of the configuration, and a migrated suite does not fit";
 
-/// Which results are of one test. The file is read once more for it.
+/// Which results belong to the same test. This reads the file once more.
 fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
     let allowance = Allowance::new();
-    // What of it is not JSON is counted by the second reading of it.
+    // The second reading counts what is not valid JSON.
     let text = LenientJson::new(text(&source.path)?, LeftOut::default());
     Ok(match is_lines {
         true => Repeats::of_lines(text, &allowance),
@@ -143,7 +143,7 @@ fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
     })
 }
 
-/// Whether each line is a result, and not the whole file one document.
+/// Whether each line is a result, instead of the whole file being one document.
 fn is_lines(source: &SourceFile) -> Result<bool, Problem> {
     let is_list = text(&source.path)?.fill_buf()?.trim_ascii_start().starts_with(b"[");
     Ok(!is_list && first_keys(&source.path)?.contains("promptIdx"))
@@ -223,18 +223,19 @@ impl EvaluateResult {
         case.attempt = repeat.attempt;
         case.input = (!raw.is_null()).then(|| raw.into());
         let response = self.response.unwrap_or_default();
-        // To promptfoo, a blank error is no error.
+        // promptfoo does not count a blank error as one.
         let said = |error: Option<String>| error.filter(|error| !error.trim().is_empty());
         let (of_provider, of_result) = (said(response.error), said(self.error));
-        // An error beside an output may be that of an assertion.
+        // An error in addition to an output may be the error of an assertion.
         let is_failed = self.failure_reason == Some(ERROR) || of_provider.is_some();
-        // Where no answer is a success, such as a refusal in a red team's test, promptfoo says so.
+        // If having no answer is a success, such as a refusal in a red team's test, promptfoo reports success.
         let is_failed = is_failed || response.output.is_null() && self.success == Some(false);
         if is_failed || response.output.is_null() {
             case.error = why_no_answer(of_provider.as_deref(), of_result.as_deref(), is_failed);
         }
         let tokens = response.token_usage.unwrap_or_default();
-        // Zeros are what promptfoo says of providers that count nothing; a cost of 0 that the provider gave is one.
+        // promptfoo reports zero for providers that count nothing; a cost of 0 that the provider itself reported is
+        // kept.
         let cost = self.cost.filter(|cost| *cost > 0.0).or(response.cost);
         let counted = |count: Option<u64>| count.filter(|count| *count > 0);
         case.usage =
@@ -252,8 +253,8 @@ impl EvaluateResult {
     }
 }
 
-/// Why there is no answer. The provider said so itself, or there is only an error of the result, which may as well be
-/// that of an assertion: promptfoo keeps no answer where one fails to run.
+/// Why there is no answer: the provider reported an error, or there is only an error of the result, which may be that
+/// of an assertion: promptfoo keeps no answer if an assertion fails to run.
 fn why_no_answer(
     of_provider: Option<&str>,
     of_result: Option<&str>,

@@ -1,4 +1,4 @@
-//! The output that a test of promptfoo expects, and its variables: as promptfoo compared them. Reads nothing.
+//! Finds the output that a promptfoo test expects, and its variables, as promptfoo compared them. Reads no file.
 
 use serde_json::{Map, Value};
 
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 const EXPECTS_OUTPUT: [&str; 8] =
     ["equals", "similar", "levenshtein", "rouge-n", "bleu", "gleu", "meteor", "factuality"];
 
-/// Values that promptfoo replaces with what a file or a package holds.
+/// Values that promptfoo replaces by the content of a file or a package.
 const ELSEWHERE: [&str; 2] = ["file://", "package:"];
 
-/// What opens an expression, a statement and a comment of a template.
+/// The beginnings of an expression, a statement and a comment of a template.
 const TEMPLATE_MARKS: [&str; 3] = ["{{", "{%", "{#"];
 
 /// The value of the first assertion that compares with an expected output.
 ///
-/// The results keep an assertion as the configuration has it, so its value may be a template or the name of a file.
-/// What promptfoo made of it stands in `checked`, unless the assertions were not run; then variables are put in here.
-/// None if that leaves something of a template, or the name of a file.
+/// The results contain an assertion as it is in the configuration, so its value may be a template or the name of a
+/// file. `checked` contains the value that promptfoo rendered, unless the assertions were not run; in that case this
+/// function inserts variables. Returns `None` if part of a template or the name of a file remains.
 pub(crate) fn expected_output(
     assertions: &[Value],
     checked: &[Value],
@@ -33,7 +33,7 @@ pub(crate) fn expected_output(
         .or_else(|| rendered(assertion.get("value")?, vars))
 }
 
-/// What promptfoo made of the value of this assertion; it says so only where the text is another one.
+/// The value that promptfoo rendered for this assertion; results contain it only if the text differs.
 fn rendered_by_promptfoo<'a>(assertion: &Value, checked: &'a [Value]) -> Option<&'a Value> {
     let is_of_it = |component: &&Value| {
         let of = component.get("assertion");
@@ -42,11 +42,12 @@ fn rendered_by_promptfoo<'a>(assertion: &Value, checked: &'a [Value]) -> Option<
     checked.iter().find(is_of_it)?.pointer("/metadata/renderedAssertionValue")
 }
 
-/// Puts in what promptfoo made of variables. Results have a variable as it was written, or JSON in other spacing, or
-/// the name of a file; what was compared stands with an assertion whose value is this variable alone.
+/// Replaces variables by what promptfoo rendered. Results contain a variable as it was written, or JSON with different
+/// spacing, or the name of a file; the compared value is in an assertion whose value is this variable alone.
 pub(crate) fn put_rendered_variables(vars: &mut Map<String, Value>, checked: &[Value]) {
     for value in vars.values_mut() {
-        // promptfoo takes one line end away before it renders anything, but not from all that it writes into results.
+        // promptfoo removes one line end before it renders anything, but not from everything that it writes into
+        // results.
         if let Value::String(text) = value
             && text.ends_with('\n')
         {
@@ -64,7 +65,7 @@ pub(crate) fn put_rendered_variables(vars: &mut Map<String, Value>, checked: &[V
     }
 }
 
-/// The variable that is all of a text: `name` of `{{ name }}`.
+/// The variable that is the whole text: `name` of `{{ name }}`.
 fn variable_alone(text: &str) -> Option<&str> {
     let name = text.strip_prefix("{{")?.strip_suffix("}}")?.trim();
     let is_name = |it: char| it.is_alphanumeric() || it == '_';
@@ -72,8 +73,8 @@ fn variable_alone(text: &str) -> Option<&str> {
     (!name.is_empty() && !begins_with_digit && name.chars().all(is_name)).then_some(name)
 }
 
-/// The value with variables in the place of `{{name}}`; none if it needs more than that. As promptfoo does it, in a
-/// text and in the texts of a list.
+/// The value with variables in place of `{{name}}`; `None` if it needs more than that. Like promptfoo, this renders a
+/// text, and the texts of a list.
 fn rendered(value: &Value, vars: &Map<String, Value>) -> Option<Value> {
     let of_text = |value: &Value| match value {
         Value::String(text) => rendered_text(text, vars).map(Value::from),
@@ -94,7 +95,7 @@ fn rendered_text(template: &str, vars: &Map<String, Value>) -> Option<String> {
         match vars.get(name.trim())? {
             Value::String(value) => text.push_str(value),
             Value::Bool(value) => text.push_str(&value.to_string()),
-            // Other numbers are written by JavaScript's rules.
+            // Other numbers follow the rules of JavaScript.
             Value::Number(value) if value.is_i64() => text.push_str(&value.to_string()),
             _ => return None,
         }
@@ -112,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// What is expected where the assertions were not run.
+    /// The expected output if the assertions were not run.
     fn unchecked(value: Value) -> Option<Value> {
         let Value::Object(vars) = json!({"city": "Lima", "n": 5, "x": 2.5, "file": "file://a.txt"})
         else {

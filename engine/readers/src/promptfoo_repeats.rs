@@ -1,11 +1,11 @@
-//! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test its own number, and no result
-//! says of which test it is. Makes no cases.
+//! Finds out which results of promptfoo belong to the same test: `--repeat N` gives each repeat of a test its own
+//! number, and no result names its test. Creates no cases.
 //!
-//! A test gets the number that it has without its repeats, which is its place in the configuration however often it was
-//! repeated.
+//! A test gets the number that it would have without repeats, which is its position in the configuration however often
+//! it was repeated.
 //!
-//! As in promptfoo's `src/util/comparison.ts` (0.121), a test is known by its variables without those that a run adds;
-//! and by its prompt, provider and the rest of what its result says of it, because tests with the same variables may
+//! As in promptfoo's `src/util/comparison.ts` (0.121), a test is identified by its variables without those that a run
+//! adds; and by its prompt, provider and the other properties in its result, because tests with the same variables may
 //! differ in their assertions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,16 +20,16 @@ use crate::{
     walk::{EACH, Path, Take, walk},
 };
 
-/// Results that are looked at, a few bytes each; those behind them keep their own numbers.
+/// The most results that are compared, with a few bytes each; later ones keep their own numbers.
 const MAX_RESULTS: usize = 1 << 20;
 
-/// Where the configuration's tests are in a document.
+/// The path of the configuration's tests in a document.
 const CONFIGURED: Path = &["config", "tests", EACH];
 
-/// What promptfoo writes in place of a prompt with `PROMPTFOO_STRIP_PROMPT_TEXT`.
+/// What promptfoo writes instead of a prompt with `PROMPTFOO_STRIP_PROMPT_TEXT`.
 const STRIPPED: &str = "[prompt stripped]";
 
-/// What a result says of its test.
+/// The properties of a result's test.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Tested {
@@ -54,7 +54,7 @@ struct Prompt {
 }
 
 impl Tested {
-    /// What the results of one test have in common; `None` if too little is said.
+    /// A hash of what all results of one test share; `None` if the result contains too little.
     fn name(mut self) -> Option<u128> {
         let prompt = self.prompt?.raw;
         if prompt.is_null() || prompt == STRIPPED {
@@ -81,9 +81,9 @@ fn is_added(name: &str) -> bool {
 /// A result among those of its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repeat {
-    /// The lowest number of the test, less the repeats of other tests before it.
+    /// The lowest number of the test, minus the repeats of other tests before it.
     pub test: u64,
-    /// Which of its numbers the result has, from 0.
+    /// The index of the result's number among the numbers of the test, from 0.
     pub attempt: u64,
 }
 
@@ -91,12 +91,12 @@ pub(crate) struct Repeat {
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     results: Vec<Repeat>,
-    /// How many tests of the configuration, which the file has too, are without a result, at least.
+    /// The lowest number of tests that are in the file's configuration but have no result.
     missing: u64,
 }
 
 impl Repeats {
-    /// Of a document with results at these paths.
+    /// The repeats in a document with results at these paths.
     pub(crate) fn of_document(
         text: impl std::io::Read,
         results: &[Path],
@@ -104,7 +104,7 @@ impl Repeats {
     ) -> Repeats {
         let mut seen = Seen::default();
         let paths: Vec<Path> = results.iter().copied().chain([CONFIGURED]).collect();
-        // The second reading of it reports what is wrong with it.
+        // The second reading reports what is wrong with the document.
         let _ = walk(
             allowance.on(text),
             &paths,
@@ -114,7 +114,7 @@ impl Repeats {
         seen.repeats()
     }
 
-    /// Of a text whose lines are results.
+    /// The repeats in a text whose lines are results.
     pub(crate) fn of_lines(text: impl std::io::Read, allowance: &Allowance) -> Repeats {
         let mut seen = Seen::default();
         let results = serde_json::Deserializer::from_reader(allowance.on(text)).into_iter();
@@ -125,24 +125,24 @@ impl Repeats {
         seen.repeats()
     }
 
-    /// The result of this number, from 1; with `test` alone if it was not looked at.
+    /// The result with this number, from 1; with only `test` if it was not compared.
     pub(crate) fn of(&self, record: u64, test: u64) -> Repeat {
         let index = usize::try_from(record).ok().and_then(|record| record.checked_sub(1));
         let known = index.and_then(|index| self.results.get(index));
         known.copied().unwrap_or(Repeat { test, attempt: 0 })
     }
 
-    /// How many tests of the configuration have no result, as far as that is known. A filter numbers those that are
-    /// left from 0, so that no number says what it says without the filter.
+    /// How many tests of the configuration have no result, as far as that is known. A filter numbers the remaining
+    /// tests from 0, so numbers do not show which tests these are.
     pub(crate) fn missing_tests(&self) -> u64 {
         self.missing
     }
 }
 
-/// What was seen so far.
+/// What was read so far.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Of each result its number, and which test it is of, if that is known.
+    /// The number of each result, and its test, if that is known.
     results: Vec<(u64, Option<u128>)>,
     /// The tests of the configuration.
     configured: HashSet<u128>,
@@ -156,7 +156,7 @@ impl Seen {
         }
     }
 
-    /// A test of the configuration. Each is one of the results at least, unless it stands for a file of tests.
+    /// Records a test of the configuration. It has at least one result, unless it refers to a file of tests.
     fn configure(&mut self, test: &Value) {
         let is_file = test.get("path").is_some();
         if test.is_object() && !is_file && self.configured.len() < MAX_RESULTS {
@@ -176,10 +176,10 @@ impl Seen {
     }
 }
 
-/// The tests and attempts of numbers. Two numbers are of one test if the results of one prompt say so: those of another
-/// prompt may differ in what the run put into it.
+/// The test and attempt of each number. Two numbers belong to the same test if results of the same prompt show that:
+/// results of another prompt may differ in what the run inserted.
 fn placed(results: &[(u64, Option<u128>)]) -> BTreeMap<u64, Repeat> {
-    // The lowest number of each test, and the lowest that each number shares a test with.
+    // The lowest number of each test, and the lowest number that each number shares a test with.
     let mut lowest: HashMap<u128, u64> = HashMap::new();
     for (number, name) in results {
         if let Some(name) = name {
@@ -213,7 +213,7 @@ fn short(digest: &Digest) -> Option<u128> {
 
 struct Taking<'a> {
     seen: &'a mut Seen,
-    /// Which of the paths is that of the tests in the configuration.
+    /// The index of the path of the configuration's tests.
     configured: usize,
     allowance: &'a Allowance,
 }
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// Tests and attempts of results, each of which is an answer to `Q`, with these changes.
+    /// The tests and attempts of results, each of which is an answer to `Q`, with these changes.
     fn repeats(changes: &[Value]) -> Vec<(u64, u64)> {
         let mut lines = String::new();
         for change in changes {
@@ -273,7 +273,7 @@ mod tests {
         };
         assert_eq!(numbers(&[2, 0, 4]), [(0, 1), (0, 0), (0, 2)]);
         assert_eq!(numbers(&[7]), [(7, 0)]);
-        // What is there twice stays there twice.
+        // Duplicates stay duplicates.
         assert_eq!(numbers(&[3, 3]), [(3, 0), (3, 0)]);
     }
 
@@ -283,7 +283,7 @@ mod tests {
             |number: u64, question: &str| json!({"testIdx": number, "vars": {"q": question}});
         let results = [(0, "a"), (1, "a"), (2, "b"), (3, "b"), (6, "c"), (7, "c")];
         let results = results.map(|(number, question)| result(number, question));
-        // Numbers without a result stay numbers of tests.
+        // Numbers without a result still count as tests.
         let expected = [(0, 0), (0, 1), (1, 0), (1, 1), (4, 0), (4, 1)];
         assert_eq!(repeats(&results), expected);
     }

@@ -1,40 +1,40 @@
-//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends, because the parser takes all
-//! that follows for its text, for text behind a quoted cell, which a quote that was not doubled leaves there, and for
-//! the lines in which rows begin. Parses no cell.
+//! Watches the bytes of CSV on their way to the parser: for a quoted cell that never ends, because the parser takes all
+//! that follows as its text; for text after a quoted cell, which a quote that was not doubled causes; and for the lines
+//! in which rows begin. Parses no cell.
 
 use std::{
     collections::VecDeque,
     io::{self, Read},
 };
 
-/// What reads through it reads the same bytes.
+/// A reader that passes the bytes on unchanged.
 #[derive(Debug)]
 pub(crate) struct Quotes<R> {
     inner: R,
     separator: u8,
     at: At,
-    /// The line that is read, from 1 on.
+    /// The current line, from 1.
     line: u64,
     /// The line in which the last quoted cell begins.
     opened: u64,
     is_over: bool,
     /// The line of the first text between a quoted cell's last quote and the next separator.
     stray: Option<u64>,
-    /// Whether the next byte that ends no line begins a row.
+    /// Whether the next byte that does not end a line begins a row.
     is_between_rows: bool,
-    /// The lines of the rows that the parser has not handed over yet. It reads no further ahead than its buffer.
+    /// The lines of the rows that the parser has not yet returned. It reads no further ahead than its buffer.
     rows: VecDeque<u64>,
 }
 
-/// Where in a row the next byte is, as csv-core sees it.
+/// The position of the next byte in a row, as csv-core sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     StartOfCell,
     InCell,
     InQuotes,
-    /// Behind a quote in quotes: the end of the cell, or half of a quote that is doubled.
+    /// After a quote within quotes: either the end of the cell, or the first half of a doubled quote.
     BehindQuote,
-    /// Behind the last quote of a cell, and blanks.
+    /// After the last quote of a cell, and blanks.
     BehindCell,
 }
 
@@ -45,13 +45,13 @@ impl<R> Quotes<R> {
         Quotes { inner, separator, at, line, opened, is_over, stray: None, is_between_rows, rows }
     }
 
-    /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to
+    /// The line in which a quoted cell begins that is still open at the end of the input; `None` while there is more to
     /// read.
     pub(crate) fn unclosed(&self) -> Option<u64> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
     }
 
-    /// The line on which text follows a quoted cell, as far as was read.
+    /// The line in which text follows a quoted cell, in what was read so far.
     pub(crate) fn stray(&self) -> Option<u64> {
         self.stray
     }

@@ -1,17 +1,17 @@
-//! A case as the line that `scorebox::case` reads, and where it came from. Checks nothing: the case reader does.
+//! Writes a case as the line that `scorebox::case` reads, with its origin. It leaves checks to the case reader.
 
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::format::Format;
 
-/// The most bytes of one record and of the line that is made of it: 64 MiB, as of a line of cases.
+/// The most bytes of one record and of its line: 64 MiB, as for a line of cases.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// The key of a case's metadata that says where it came from.
+/// The metadata key of a case that contains its origin.
 pub(crate) const ORIGIN: &str = "origin";
 
-/// A value of a case: built, or taken as it was written.
+/// A value of a case: built, or copied as it was written.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Part {
@@ -37,7 +37,7 @@ impl From<Box<RawValue>> for Part {
     }
 }
 
-/// The same value without line ends between its parts, and the blanks that go with them.
+/// The same value on one line, without white space between its parts.
 pub(crate) fn on_one_line(raw: Box<RawValue>) -> Box<RawValue> {
     if !raw.get().contains(['\n', '\r']) {
         return raw;
@@ -53,7 +53,7 @@ pub(crate) fn on_one_line(raw: Box<RawValue>) -> Box<RawValue> {
         }
         true
     });
-    // What was JSON is JSON without the blanks between its parts.
+    // JSON without the white space between its parts is still JSON.
     RawValue::from_string(kept.collect()).unwrap_or(raw)
 }
 
@@ -89,7 +89,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Record {
-    /// A case with this id, from this place.
+    /// A case with this id and this origin.
     pub(crate) fn new(id: String, origin: Origin) -> Record {
         Record {
             id,
@@ -106,19 +106,19 @@ impl Record {
         }
     }
 
-    /// Adds to the metadata what the record says about itself; its own origin stays.
+    /// Adds the record's own metadata; the case's own origin stays.
     pub(crate) fn with_metadata(mut self, members: Map<String, Value>) -> Record {
         self.metadata.extend(members);
         self
     }
 }
 
-/// Where a case came from: `metadata.origin`.
+/// The origin of a case: `metadata.origin`.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin(pub(crate) Map<String, Value>);
 
 impl Origin {
-    /// The record at this place of the file, from 1.
+    /// The record at this position in the file, from 1.
     pub(crate) fn new(format: Format, file: &str, record: u64) -> Origin {
         let members: [(String, Value); 3] = [
             ("format".to_owned(), format.name().into()),
@@ -128,7 +128,7 @@ impl Origin {
         Origin(Map::from_iter(members))
     }
 
-    /// The same with another member, unless it says nothing.
+    /// The same with another member, unless its value is empty.
     pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Origin {
         let value = value.into();
         let says_nothing = match &value {
@@ -145,7 +145,7 @@ impl Origin {
     }
 }
 
-/// `{"inputTokens": …, "outputTokens": …, "totalTokens": …, "costUsd": …}` of what is known; none if nothing is.
+/// `{"inputTokens": …, "outputTokens": …, "totalTokens": …, "costUsd": …}` with what is known; `None` if nothing is.
 pub(crate) fn usage(
     input: Option<u64>,
     output: Option<u64>,
@@ -159,7 +159,7 @@ pub(crate) fn usage(
     (!usage.is_empty()).then_some(Value::Object(usage))
 }
 
-/// A list with one element as the element.
+/// Replaces a list that has one element by the element.
 pub(crate) fn single(value: Value) -> Value {
     match value {
         Value::Array(mut items) if items.len() == 1 => items.remove(0),
@@ -167,7 +167,7 @@ pub(crate) fn single(value: Value) -> Value {
     }
 }
 
-/// Why a case has no answer, if its log says no more.
+/// Why a case has no answer, if its log contains no other reason.
 pub(crate) const NO_ANSWER: &str = "the model gave no answer";
 
 /// What happened, and because of which error.
@@ -178,7 +178,7 @@ pub(crate) fn because(what: &str, message: &str) -> String {
     }
 }
 
-/// Why a sample has no answer: the error with which it ended.
+/// Why a sample has no answer: the error that ended it.
 pub(crate) fn error_of_sample(message: &str) -> String {
     match first_line(message) {
         line if line.is_empty() => "the sample ended with an error".to_owned(),
@@ -186,7 +186,7 @@ pub(crate) fn error_of_sample(message: &str) -> String {
     }
 }
 
-/// The first line of an error, at most so long that it can be read in a table.
+/// The first line of an error, short enough for a table.
 fn first_line(message: &str) -> String {
     const MAX_CHARACTERS: usize = 200;
     let line = message.trim().lines().next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! How long the longest row of a Parquet file is in a column of lists, read from the levels of its pages: a page of a
-//! few bytes may have a hundred million values, and the reader makes room for all that a row has, and holds all of its
+//! Finds the longest row of a Parquet file in a column of lists, from the levels of its pages: a page of a few bytes
+//! may have a hundred million values, and the reader allocates memory for all values of a row, and keeps all of its
 //! pages. Reads no value.
 
 use std::{fs::File, sync::Arc};
@@ -12,10 +12,11 @@ use parquet::{
 
 use crate::batch_rows::LongestRow;
 
-/// The longest row in this column, whose pages were checked. It may panic over a damaged file, as the reader does.
+/// The longest row in this column, whose pages were already checked. This may panic over a damaged file, as the reader
+/// does.
 ///
 /// # Errors
-/// Why that cannot be known, within a sentence about the file.
+/// Why that cannot be determined, as a part of a sentence about the file.
 pub(crate) fn longest_row(
     file: &File,
     column: &ColumnChunkMetaData,
@@ -33,18 +34,18 @@ pub(crate) fn longest_row(
     Ok(longest.most)
 }
 
-/// A value's level says whether a row begins with it: 0, or how deep in the lists of the row it continues.
+/// Counts rows by their values' levels: 0 begins a row, and any other level continues one, at this depth of its lists.
 #[derive(Debug, Default)]
 struct Rows {
     /// The bytes of the page.
     page: u64,
-    /// Of the row so far.
+    /// The row so far.
     now: LongestRow,
     most: LongestRow,
 }
 
 impl Rows {
-    /// A page begins. The row continues in it unless its first level is 0.
+    /// Begins a page. The row continues in it unless its first level is 0.
     fn begin_page(&mut self, bytes: u64) {
         self.page = bytes;
         self.now.bytes = self.now.bytes.saturating_add(bytes);
@@ -76,7 +77,7 @@ fn count_page(page: &Page, bits: u32, longest: &mut Rows) -> Option<()> {
     count_levels(levels, bits, values.into(), longest)
 }
 
-/// Levels of so many bits, in runs of one level and in groups of eight (Parquet's RLE and bit-packing hybrid).
+/// Reads levels of this many bits, in runs of one level and in groups of eight (Parquet's RLE and bit-packing hybrid).
 fn count_levels(mut bytes: &[u8], bits: u32, mut values: u64, longest: &mut Rows) -> Option<()> {
     while values > 0 {
         let header = number(&mut bytes)?;
@@ -91,7 +92,7 @@ fn count_levels(mut bytes: &[u8], bits: u32, mut values: u64, longest: &mut Rows
             continue;
         }
         let all = usize::try_from((header >> 1).checked_mul(u64::from(bits))?).ok()?;
-        // Behind the last value, nothing need be written.
+        // After the last value, the bytes may be missing.
         let (packed, rest) = bytes.split_at(all.min(bytes.len()));
         let run = (packed.len() as u64 * 8 / u64::from(bits)).min(values);
         (0..run).for_each(|at| longest.add(packed_level(packed, bits, at), 1));
@@ -135,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A file with a column of lists with so many elements, none of which has a value.
+    /// A file with a column of lists with these numbers of elements, none of which has a value.
     fn written(lengths: &[usize], version: WriterVersion) -> File {
         let element = Arc::new(Field::new("element", DataType::Int8, true));
         let values = Arc::new(Int8Array::new_null(lengths.iter().sum()));
@@ -183,9 +184,9 @@ mod tests {
             let mut longest = Rows::default();
             count_levels(bytes, bits, values, &mut longest).map(|()| longest.most.values)
         };
-        // Three rows of a value, and a run of 200.
+        // Three rows of one value, and a run of 200.
         assert_eq!(longest(&[6, 0, 0x90, 3, 1], 1, 203), Some(201));
-        // 0 1 2 1 0 1 0 0 in two bits each; the last of them are no values.
+        // 0 1 2 1 0 1 0 0 with two bits each; the last ones are padding.
         assert_eq!(longest(&[3, 0b0110_0100, 0b0000_0100], 2, 6), Some(4));
         assert_eq!(longest(&[3, 0b0110_0100], 2, 4), Some(4));
         assert_eq!(longest(&[6, 0], 1, 4), None, "it is cut off");

@@ -1,4 +1,4 @@
-//! CSV as cases: a header, and a row for each case. Rows are lines in `table`.
+//! Reads CSV as cases: a header, and a row for each case. It leaves lines to `table`.
 
 use std::{
     io::{BufRead as _, Read},
@@ -18,14 +18,14 @@ use crate::{
     text::{Allowance, text},
 };
 
-/// What may separate the cells.
+/// The possible separators of cells.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// What is left out.
+/// The reason for leaving out a column.
 const NAMED_TWICE: &str = "columns with the name of another column";
 
-/// Whether a text that begins like this is a table with cases: its header has a key of a case, or a column that the
-/// mapping names; or its name says so.
+/// Whether a text with this beginning is a table of cases: its header contains a key of a case, or a column that the
+/// mapping names; or the file name indicates it.
 pub(crate) fn seems_one(beginning: &[u8], path: &Path, mapping: &Mapping) -> bool {
     let is_named_so = path.file_name().is_some_and(|name| {
         let name = name.to_string_lossy().to_ascii_lowercase();
@@ -39,7 +39,7 @@ pub(crate) fn seems_one(beginning: &[u8], path: &Path, mapping: &Mapping) -> boo
     is_named_so || (header.len() > 1 && header.iter().any(|column| columns.is_key(column)))
 }
 
-/// Whether the header can be read, and names each key once.
+/// Checks whether the header can be read, and names each key once.
 pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
     let mut table = open(source, &Allowance::new())?.table;
     let header = table.headers().map_err(problem)?;
@@ -51,7 +51,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     let Opened { mut table, lines_before } = open(source, &allowance)?;
     let columns = Columns::of(&source.mapping);
     let header = table.headers().map_err(problem)?.clone();
-    // The header is a row, too.
+    // The header also counts as a row.
     table.get_mut().next_row();
     let firsts = columns.firsts(header.iter())?;
     firsts.iter().filter(|is_first| !**is_first).for_each(|_| emit.leave_out(NAMED_TWICE));
@@ -95,7 +95,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     }
 }
 
-/// The texts of a row; if it is no case, its line.
+/// The texts of a row; if it is not a case, its line.
 fn cells<'r>(row: &'r ByteRecord, header: &StringRecord) -> Result<Vec<&'r str>, Vec<u8>> {
     if row.len() != header.len() {
         let cells = if row.len() == 1 { "cell" } else { "cells" };
@@ -107,7 +107,7 @@ fn cells<'r>(row: &'r ByteRecord, header: &StringRecord) -> Result<Vec<&'r str>,
     header.iter().zip(row).map(text).collect()
 }
 
-/// The line of a row with these bytes in a column: the case reader refuses it as text in another encoding.
+/// The line for a row with these bytes in a column: the case reader refuses it as text in another encoding.
 fn line_of_no_text(column: &str, bytes: &[u8]) -> Vec<u8> {
     let is_kept = |byte: &&u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');
     let column = serde_json::Value::from(column).to_string();
@@ -115,10 +115,10 @@ fn line_of_no_text(column: &str, bytes: &[u8]) -> Vec<u8> {
     [b"{", column.as_bytes(), b":\""].concat().into_iter().chain(kept).chain(*b"\"}").collect()
 }
 
-/// A table, its header not yet read.
+/// A table whose header has not been read.
 struct Opened<R> {
     table: Reader<Quotes<R>>,
-    /// Lines before the header.
+    /// How many lines are before the header.
     lines_before: u64,
 }
 
@@ -133,20 +133,20 @@ fn open(source: &SourceFile, allowance: &Allowance) -> Result<Opened<impl Read +
 /// How a table begins.
 #[derive(Debug, PartialEq, Eq)]
 struct Start {
-    /// Bytes before the header.
+    /// How many bytes are before the header.
     skipped: usize,
     separator: u8,
 }
 
 impl Start {
-    /// Excel says in a line before the header what separates the cells: `sep=;`. If nothing says it, it is what the
-    /// header has most of.
+    /// Excel may name the separator in a line before the header: `sep=;`. Otherwise it is the one that occurs most in
+    /// the header.
     fn of(beginning: &[u8]) -> Start {
         let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
         let end = text.iter().position(|byte| *byte == b'\n');
         let line = end.map_or(text, |end| &text[..end]).trim_ascii_end();
         let said = match line {
-            // A tab at the end is trimmed.
+            // A tab at the end was trimmed.
             b"sep=" => Some(b'\t'),
             [b's', b'e', b'p', b'=', separator] => Some(*separator),
             _ => None,
@@ -162,11 +162,11 @@ impl Start {
 
 fn reader<R: Read>(text: R, separator: u8) -> Reader<Quotes<R>> {
     let mut table = ReaderBuilder::new();
-    // How long a row is, is for `cells` to say.
+    // `cells` checks the length of rows.
     table.delimiter(separator).flexible(true).from_reader(Quotes::new(text, separator))
 }
 
-/// The separator that the first line has most of; a comma if there is none.
+/// The separator that occurs most in the first line; a comma if there is none.
 fn separator(beginning: &[u8]) -> u8 {
     let first = beginning.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let (mut counts, mut quoted) = ([0; SEPARATORS.len()], false);
@@ -182,7 +182,7 @@ fn separator(beginning: &[u8]) -> u8 {
     SEPARATORS[index]
 }
 
-/// The error of the parser in words, with its line.
+/// The message of the parser's error, with its line.
 fn problem(error: csv::Error) -> Problem {
     let line = error.position().map(csv::Position::line);
     let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();

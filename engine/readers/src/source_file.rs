@@ -1,10 +1,10 @@
-//! The file that a reader reads: its path, and its name in ids and origins. Opens nothing.
+//! Describes the file that a reader reads: its path, and its name in ids and origins. Opens nothing.
 
 use std::path::{Path, PathBuf};
 
 use scorebox::case::Mapping;
 
-/// A file or a folder that a reader reads, and its name in what is said about where a case came from.
+/// A file or a folder that a reader reads, with its name for origins.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
     pub path: PathBuf,

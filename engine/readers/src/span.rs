@@ -1,6 +1,6 @@
-//! One OpenTelemetry span: ids, times, and what it says about a model's input, output and tokens, by the conventions
-//! for generative AI (their attributes, and the older ones and events), OpenLLMetry's and OpenInference's. Which span
-//! speaks for a trace is for `spans` to decide.
+//! Reads one OpenTelemetry span: ids, times, and a model's input, output and tokens, by the conventions for generative
+//! AI (their attributes, and the older ones and events), OpenLLMetry's and OpenInference's. It leaves to `spans` which
+//! span represents a trace.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -16,24 +16,24 @@ pub(crate) struct Span {
     pub end: Option<i128>,
     attributes: Map<String, Value>,
     events: Vec<(String, Map<String, Value>)>,
-    /// Why it failed, if it did.
+    /// Why the span failed, if it did.
     failure: Option<Failure>,
     /// The span as it was written.
     pub written: Value,
 }
 
-/// What a span has done for a run.
+/// The role of a span in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It is one call of a model.
+    /// One call of a model.
     Call,
-    /// It is a step on the way: a tool, a search, an embedding.
+    /// An intermediate step: a tool, a search, an embedding.
     Step,
-    /// It is what asked models and took steps: an agent, a chain, a workflow.
+    /// The parent of model calls and steps: an agent, a chain, a workflow.
     Whole,
 }
 
-/// What a span that failed says of it.
+/// How a failed span describes its failure.
 #[derive(Debug)]
 struct Failure {
     message: Option<String>,
@@ -42,7 +42,7 @@ struct Failure {
 /// Operations that are one call of a model.
 const CALLS: [&str; 4] = ["chat", "text_completion", "generate_content", "completion"];
 
-/// Operations and kinds of spans, in small letters, that are a step on the way.
+/// Operations and kinds of spans, in lower case, that are intermediate steps.
 const STEPS: [&str; 13] = [
     "execute_tool",
     "tool",
@@ -63,7 +63,7 @@ const STEPS: [&str; 13] = [
 const MARKS: [&str; 4] = ["gen_ai.", "llm.", "openinference.", "traceloop."];
 
 impl Span {
-    /// A span as OTLP has it, or as one JSON object; none if it has no ids.
+    /// A span in OTLP's format, or as one JSON object; `None` if it has no ids.
     pub(crate) fn read(written: Value) -> Option<Span> {
         let members = written.as_object()?;
         let context = members.get("context").and_then(Value::as_object).unwrap_or(members);
@@ -92,13 +92,13 @@ impl Span {
         })
     }
 
-    /// Whether it says something about a model or an agent.
+    /// Whether the span describes a model or an agent.
     pub(crate) fn is_of_a_model(&self) -> bool {
         let is_mark = |key: &String| MARKS.iter().any(|mark| key.starts_with(mark));
         self.attributes.keys().any(is_mark)
     }
 
-    /// Whether it is one call of a model, and not an agent's whole work or a tool.
+    /// Whether the span is one call of a model, and not an agent's whole work or a tool.
     pub(crate) fn is_call(&self) -> bool {
         match self.text(&["gen_ai.operation.name", "llm.request.type"]) {
             Some(operation) => CALLS.contains(&operation),
@@ -109,7 +109,7 @@ impl Span {
         }
     }
 
-    /// What it has done for its run.
+    /// The role of the span in its run.
     pub(crate) fn role(&self) -> Role {
         let kinds = ["openinference.span.kind", "traceloop.span.kind"];
         let named = self.text(&["gen_ai.operation.name", "llm.request.type"]);
@@ -126,12 +126,12 @@ impl Span {
         }
     }
 
-    /// Whether it says that it failed: by its status, or by the type of its error.
+    /// Whether the span reports a failure: by its status, or by the type of its error.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some() || self.text(&["error.type"]).is_some()
     }
 
-    /// Why it failed, as far as it says so: its status, the exception that it recorded, or the type of its error.
+    /// Why the span failed, as far as it reports that: its status, the recorded exception, or the type of its error.
     pub(crate) fn why_it_failed(&self) -> String {
         let exceptions = self.events.iter().rev().filter(|(name, _)| name == "exception");
         let exception = |key: &str| {
@@ -151,7 +151,7 @@ impl Span {
         self.text(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"])
     }
 
-    /// What went into the model or the agent.
+    /// The input of the model or the agent.
     pub(crate) fn input(&self) -> Option<Value> {
         let messages = self.json(&["gen_ai.input.messages"]).map(|it| only_text(&it).unwrap_or(it));
         messages
@@ -165,7 +165,7 @@ impl Span {
             .or_else(|| self.json(&["input.value", "traceloop.entity.input"]))
     }
 
-    /// What came out of it: the text alone, if its message has nothing else.
+    /// The output of the model or the agent: only the text, if its message contains nothing else.
     pub(crate) fn output(&self) -> Option<Value> {
         let messages = self.json(&["gen_ai.output.messages"]);
         let found = messages
@@ -181,13 +181,13 @@ impl Span {
         Some(only_text(&found).unwrap_or(found))
     }
 
-    /// Tokens of the input and of the output, and their total if it is stated.
+    /// The tokens of the input and of the output, and their total if it is reported.
     pub(crate) fn usage(&self) -> [Option<u64>; 3] {
         [self.tokens(INPUT_TOKENS), self.tokens(OUTPUT_TOKENS), self.tokens(ALL_TOKENS)]
     }
 
-    /// Whether it and a span inside it describe the same request, which two libraries watched: they name the same
-    /// response or, if one of them names none, the same tokens. The scorers of traces use the same rule.
+    /// Whether this span and a span inside it describe the same request, which two libraries recorded: they name the
+    /// same response or, if one of them names none, the same tokens. The scorers of traces use the same rule.
     pub(crate) fn is_the_request_of(&self, inside: &Span) -> bool {
         let id = |span: &Span| {
             span.text(&["gen_ai.response.id"]).filter(|id| !id.is_empty()).map(str::to_owned)
@@ -210,7 +210,7 @@ impl Span {
         keys.iter().find_map(|key| self.attributes.get(*key)?.as_str())
     }
 
-    /// The attribute, read if it is JSON inside a text.
+    /// The attribute, parsed if it is JSON inside a text.
     fn json(&self, keys: &[&str]) -> Option<Value> {
         keys.iter().find_map(|key| self.attributes.get(*key).map(unwrapped))
     }
@@ -286,14 +286,14 @@ fn only_text(messages: &Value) -> Option<Value> {
     }
 }
 
-/// What is in a text that is a JSON object or list; every other value as it is.
+/// The value in a text that is a JSON object or list; every other value unchanged.
 fn unwrapped(value: &Value) -> Value {
     let inner = value.as_str().filter(|text| text.starts_with(['{', '[']));
     inner.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
 }
 
-/// Why a span failed, if its status says that it did: OTLP's number, the words of consoles, and those of Phoenix beside
-/// the span's name. The scorers of traces use the same rule.
+/// Why a span failed, if its status reports that it did: OTLP's number, the words of consoles, or the words of Phoenix
+/// next to the span's name. The scorers of traces use the same rule.
 fn failure(span: &Map<String, Value>) -> Option<Failure> {
     let status = span.get("status");
     let inside = status.and_then(Value::as_object);
@@ -319,7 +319,7 @@ fn failure(span: &Map<String, Value>) -> Option<Failure> {
     failed.then(|| Failure { message: message.map(str::to_owned) })
 }
 
-/// Attributes as an object: OTLP has them as a list of keys and typed values.
+/// Attributes as an object: OTLP stores them as a list of keys and typed values.
 fn attributes(written: Option<&Value>) -> Map<String, Value> {
     match written {
         Some(Value::Object(members)) => members.clone(),
@@ -333,14 +333,14 @@ fn attributes(written: Option<&Value>) -> Map<String, Value> {
     }
 }
 
-/// OTLP's `AnyValue`. Its nesting is that of the JSON, which is bounded by its parser.
+/// OTLP's `AnyValue`. It is nested as deeply as the JSON, which its parser bounds.
 fn any_value(value: &Value) -> Value {
     let Some((kind, inner)) = value.as_object().and_then(|members| members.iter().next()) else {
         return Value::Null;
     };
     let list = || inner.get("values").and_then(Value::as_array).into_iter().flatten();
     match kind.as_str() {
-        // 64-bit integers are text in JSON.
+        // 64-bit integers are texts in JSON.
         "intValue" => match inner.as_str().map(str::parse::<i64>) {
             Some(Ok(number)) => number.into(),
             _ => inner.clone(),

@@ -1,5 +1,5 @@
-//! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object
-//! for each span. What a single span says is read in `span`.
+//! Turns OpenTelemetry spans into cases, one for each trace in which a model was asked: documents of OTLP JSON, or one
+//! object for each span. It leaves the content of a single span to `span`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use crate::{
     window::Window,
 };
 
-/// Spans in OTLP's documents, older ones with `instrumentationLibrarySpans` included.
+/// The paths of spans in OTLP's documents, including older ones with `instrumentationLibrarySpans`.
 const IN_DOCUMENTS: &[Path] = &[
     &["resourceSpans", EACH, "scopeSpans", EACH, "spans", EACH],
     &["resourceSpans", EACH, "instrumentationLibrarySpans", EACH, "spans", EACH],
@@ -29,7 +29,7 @@ const IN_DOCUMENTS: &[Path] = &[
 const AS_OBJECTS: &[Path] = &[&[]];
 const IN_LISTS: &[Path] = &[&[EACH]];
 
-/// Which of these paths a text has. All its documents are of one kind.
+/// Which of these paths a text uses. All its documents have the same format.
 fn paths(source: &SourceFile) -> Result<&'static [Path], Problem> {
     let mut start = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(text(&source.path)?, 1 << 16), &mut start)?;
@@ -106,7 +106,7 @@ impl Traces<'_> {
         let is_outer = |span: &&Span| !span.parent.as_deref().is_some_and(|it| ids.contains(it));
         let outer: Vec<&Span> = of_models.iter().copied().filter(is_outer).collect();
         let asked = outer.iter().chain(&of_models).find_map(|span| span.input());
-        // The answer to a task is the last one.
+        // The last answer is the answer to the task.
         let answered = outer.iter().rev().find_map(|span| span.output());
         let last = |spans: &[&Span]| {
             let mut by_end: Vec<&Span> = spans.to_vec();
@@ -120,7 +120,7 @@ impl Traces<'_> {
             .with("spans", spans.len());
         let mut case = Record::new(trace, origin);
         case.input = asked.map(Part::from);
-        // What was said on the way is no answer.
+        // An intermediate output is not an answer.
         let failed = failed_at_the_end(&spans);
         let answered = failed.map_or(answered, Span::output);
         case.error = failed.map(|span| because("the run broke off", &span.why_it_failed()));
@@ -164,8 +164,8 @@ fn consumed(spans: &[&Span]) -> Option<Value> {
     sum_of(counts).and_then(|[input, output, total]| usage(input, output, total, None))
 }
 
-/// The sums of input, output and total. If some span states a total, the input and output of a span without one are its
-/// total; if it lacks one of the two, the sum has no total, because it would be less than its parts.
+/// The sums of input, output and total. If some span reports a total, the total of a span without one is its input plus
+/// its output; if a span lacks one of the two, the sum has no total, because it would be less than its parts.
 fn sum_of(counts: impl Iterator<Item = [Option<u64>; 3]>) -> Option<[Option<u64>; 3]> {
     let mut has_a_total = false;
     let stated = counts.filter(|counts| counts.iter().any(Option::is_some));
@@ -185,7 +185,7 @@ fn sum_of(counts: impl Iterator<Item = [Option<u64>; 3]>) -> Option<[Option<u64>
     Some([input, output, total.filter(|_| has_a_total)])
 }
 
-/// From the first beginning to the last end.
+/// The time from the first beginning to the last end.
 fn milliseconds(spans: &[&Span]) -> Option<f64> {
     let start = spans.iter().filter_map(|span| span.start).min()?;
     let end = spans.iter().filter_map(|span| span.end).max()?;
@@ -193,7 +193,7 @@ fn milliseconds(spans: &[&Span]) -> Option<f64> {
     Some(nanoseconds as f64 / 1e6)
 }
 
-/// About as many bytes as a value takes as text.
+/// Approximately how many bytes a value takes as text.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(sum(&[]), None);
         assert_eq!(sum(&[[None; 3]]), None);
         let stated = [Some(2), Some(3), Some(9)];
-        // Another span states its parts, nothing, or only one part.
+        // The other span reports its parts, nothing, or only one part.
         assert_eq!(sum(&[stated, [Some(4), Some(1), None]]), Some([Some(6), Some(4), Some(14)]));
         assert_eq!(sum(&[[None; 3], stated]), Some(stated));
         assert_eq!(sum(&[stated, [Some(4), None, None]]), Some([Some(6), Some(3), None]));

@@ -1,15 +1,15 @@
-//! Whether the run that a trace shows failed: the span with whose failure it ended.
+//! Decides whether the run that a trace shows failed: finds the span whose failure ended it.
 
 use std::{cmp::Reverse, collections::HashMap};
 
 use crate::span::{Role, Span};
 
-/// How many ancestors of a span are looked at. Parents may form a circle.
+/// How many ancestors of a span are searched. Parents may form a circle.
 const ANCESTORS: usize = 64;
 
-/// The span whose failure ended the run, if no answer came after it: a call of a model, or an outermost span of what
-/// asks models. Failed tools and sub-agents are part of a run that continues. The scorers of traces have the same rule;
-/// here, an answer after the failure of a whole agent counts, too, because then there is something to score.
+/// The span whose failure ended the run, if no answer came after it: a call of a model, or an outermost span that calls
+/// models. Failed tools and sub-agents are part of a run that continues. The scorers of traces use the same rule; here,
+/// an answer after the failure of a whole agent also counts, because then there is something to score.
 pub(crate) fn failed_at_the_end(spans: &[Span]) -> Option<&Span> {
     let by_id: HashMap<&str, &Span> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
     let of_models = spans.iter().filter(|span| span.is_of_a_model());
@@ -19,13 +19,13 @@ pub(crate) fn failed_at_the_end(spans: &[Span]) -> Option<&Span> {
             (around.len(), !around.iter().any(|it| it.is_of_a_model()), span)
         })
         .collect();
-    // Of spans that end at once, the inner one ends first.
+    // If spans end at the same time, the inner one ends first.
     by_end.sort_by_key(|(depth, _, span)| (span.end.or(span.start), Reverse(*depth)));
     let mut failed = None;
     for (_, is_outermost, span) in by_end {
         match span.role() {
             Role::Call if span.has_failed() => failed = Some(span),
-            // Many programs do not record what a model said.
+            // Many programs do not record what a model answered.
             Role::Call => failed = None,
             Role::Whole if is_outermost && span.has_failed() => failed = Some(span),
             Role::Whole if is_outermost && span.output().is_some() => failed = None,
@@ -35,7 +35,7 @@ pub(crate) fn failed_at_the_end(spans: &[Span]) -> Option<&Span> {
     failed
 }
 
-/// The spans around a span, from the inside.
+/// The spans that enclose a span, from the inside to the outside.
 fn around<'s>(span: &Span, by_id: &HashMap<&str, &'s Span>) -> Vec<&'s Span> {
     let parent = |span: &Span| by_id.get(span.parent.as_deref()?).copied();
     std::iter::successors(parent(span), |span| parent(span)).take(ANCESTORS).collect()
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// A span that ends at this time; `said` are its status and attributes.
+    /// A span that ends at this time; `said` contains its status and attributes.
     fn span(id: &str, parent: &str, end: u64, operation: &str, said: Value) -> Span {
         let mut attributes = json!({"gen_ai.operation.name": operation});
         let more = said["attributes"].as_object().cloned().unwrap_or_default();
@@ -90,9 +90,9 @@ mod tests {
     fn what_was_followed_by_an_answer_did_not_end_the_run() {
         let failed = || span("2", "1", 2, "chat", fails("429"));
         let agent = |said| span("1", "", 9, "invoke_agent", said);
-        // Again, without a record of what the model said.
+        // The same, without a record of the model's answer.
         assert_eq!(why(&[agent(json!({})), failed(), span("3", "1", 4, "chat", json!({}))]), None);
-        // The agent has an answer without its model.
+        // The agent has an answer, but its model has none.
         assert_eq!(why(&[agent(says("I cannot tell.")), failed()]), None);
         let first = span("1", "", 3, "invoke_agent", fails("429"));
         assert_eq!(why(&[first, span("2", "", 4, "invoke_agent", says("Paris"))]), None);

@@ -1,5 +1,5 @@
-//! A reader's lines as a stream of bytes: the reader works on a thread, a few chunks ahead of the caller. Knows no
-//! format.
+//! Turns a reader's lines into a stream of bytes: the reader works on a thread, a few chunks ahead of the caller. Knows
+//! no format.
 
 use std::{
     fmt,
@@ -10,16 +10,16 @@ use std::{
 
 use crate::{emit::Emit, left_out::LeftOut, problem::Problem};
 
-/// The name of the threads that readers work on. A panic there is reported to the caller, as an error.
+/// The name of the readers' threads. A panic there is reported to the caller as an error.
 pub const READERS_NAME: &str = "scorebox-reader";
 
-/// Chunks that may wait for the caller. Each has 64 KiB of lines, or one line.
+/// How many chunks may wait for the caller. Each contains 64 KiB of lines, or one line.
 const CHUNKS_AHEAD: usize = 2;
 
-/// A reader: puts all cases of a file into `Emit`, until its end or until no one reads on.
+/// A reader: passes all cases of a file to `Emit`, until the end or until no one reads them any more.
 pub(crate) type Produce = Box<dyn FnOnce(&mut Emit) -> Result<(), Problem> + Send>;
 
-/// The lines of a reader. It begins when they are first asked for.
+/// The lines of a reader, which starts when they are first requested.
 pub(crate) struct Lines {
     state: State,
     left_out: LeftOut,
@@ -70,7 +70,7 @@ impl Read for Lines {
                                 State::Reading { chunks, thread, chunk: Cursor::new(next) };
                         }
                         Ok(Err(Problem::Io(error))) => return Err(error),
-                        // It is a whole sentence, which needs no place before it.
+                        // This is a whole sentence, which needs no position before it.
                         Ok(Err(problem)) => {
                             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
                         }

@@ -1,5 +1,5 @@
-//! A row of a table as the line of a case: its columns are the line's keys, and it has an id and its origin. Knows no
-//! format of tables.
+//! Turns a row of a table into the line of a case: its columns become the line's keys, and it gets an id and its
+//! origin. Knows no table format.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use crate::{
     record::{ORIGIN, Origin, on_one_line},
 };
 
-/// Characters of why a row is no case.
+/// The most characters of the reason why a row is not a case.
 const MAX_REASON: usize = 200;
 
-/// Keys whose values are numbers, objects or lists, and are in a text column as JSON.
+/// Keys whose values are numbers, objects or lists, which text columns contain as JSON.
 const JSON_KEYS: [Key; 8] = [
     Key::LatencyMs,
     Key::OutputSchema,
@@ -28,12 +28,12 @@ const JSON_KEYS: [Key; 8] = [
     Key::Skip,
 ];
 
-/// Whether a text in the column of this key is read as JSON.
+/// Whether a text in the column of this key is parsed as JSON.
 pub fn has_json(key: Key) -> bool {
     JSON_KEYS.contains(&key)
 }
 
-/// What a text in the column of such a key is: the JSON that it is, with Python's and other spellings of truth; else
+/// The value of a text in the column of such a key: its JSON, with Python's and other spellings of booleans; otherwise
 /// the text itself. A `skip` is never a number, a list or an object, so such a text is the reason to skip; `0` means
 /// that the case is not skipped.
 pub fn json_of_text(key: Key, text: &str) -> Box<RawValue> {
@@ -53,26 +53,26 @@ pub fn json_of_text(key: Key, text: &str) -> Box<RawValue> {
 
 /// A text as JSON.
 fn raw_text(text: &str) -> Box<RawValue> {
-    // A text can always be written.
+    // Writing a text cannot fail.
     serde_json::value::to_raw_value(text).unwrap_or_default()
 }
 
-/// What is known of a table's columns.
+/// What is known about a table's columns.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    /// Columns of a text that is JSON, each with its key.
+    /// The columns with JSON in texts, each with its key.
     json: Vec<(Key, String)>,
     /// The columns that the mapping names first, each with its key.
     mapped: Vec<(Key, String)>,
     /// The column of the output, which may have no value.
     output: String,
-    /// Whether no row is a case without that column, unless there is one for errors: tasks that failed may have no
+    /// Whether this column is required. It is not if there is a column for errors, because failed tasks may have no
     /// output.
     needs_output: bool,
 }
 
 impl Columns {
-    /// By the names of the keys, and the mapping.
+    /// The columns by the names of keys, and by the mapping.
     pub(crate) fn of(mapping: &Mapping) -> Columns {
         let column = |key: Key| mapping.pointer(key).and_then(column_of);
         let json = JSON_KEYS.into_iter().flat_map(|key| match column(key) {
@@ -86,16 +86,16 @@ impl Columns {
         Columns { json: json.collect(), mapped, output, needs_output }
     }
 
-    /// Whether a column is a key of a case, or the mapping says so.
+    /// Whether a column is a key of a case, by its name or by the mapping.
     pub(crate) fn is_key(&self, column: &str) -> bool {
         let mut spellings = Key::ALL.into_iter().flat_map(Key::spellings);
         self.mapped.iter().any(|(_, mapped)| mapped == column) || spellings.any(|it| *it == column)
     }
 
-    /// Which of the columns of these names are the first with their name: the others are not read.
+    /// Which of these columns are the first with their name: the others are not read.
     ///
     /// # Errors
-    /// A key is there twice, or a column is missing without which no row is a case, or that the mapping names.
+    /// A key occurs twice, or a column is missing that is required or that the mapping names.
     pub(crate) fn firsts<'n>(
         &self,
         names: impl Iterator<Item = &'n str>,
@@ -118,7 +118,7 @@ impl Columns {
         firsts.collect()
     }
 
-    /// A text in this column: the value that it is, if the column has JSON and it is.
+    /// A text in this column as a value: its JSON, if the column contains JSON and the text is valid.
     fn text(&self, column: &str, text: &str) -> Box<RawValue> {
         match self.json_key(column) {
             None => raw_text(text),
@@ -126,29 +126,29 @@ impl Columns {
         }
     }
 
-    /// The key whose JSON is in the texts of this column.
+    /// The key whose JSON the texts of this column contain.
     fn json_key(&self, column: &str) -> Option<Key> {
         self.json.iter().find(|(_, it)| it == column).map(|(key, _)| *key)
     }
 }
 
-/// The column that a pointer goes into first.
+/// The column that a pointer enters first.
 fn column_of(pointer: &str) -> Option<String> {
     let first = pointer.strip_prefix('/')?.split('/').next()?;
     Some(first.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Where a row is.
+/// The location of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowLocation<'a> {
     pub format: Format,
     /// The name of the file or folder.
     pub file: &'a str,
-    /// What comes before the number in the id of a row that has none.
+    /// The beginning of the id of a row without one.
     pub name: &'a str,
-    /// The part of a dataset.
+    /// The split of a dataset.
     pub split: Option<&'a str>,
-    /// From 1.
+    /// The number of the row, from 1.
     pub row: u64,
 }
 
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
-/// The line of a row that is a JSON object already.
+/// The line for a row that is already a JSON object.
 pub(crate) fn line_of_object(
     object: &[u8],
     columns: &Columns,
@@ -201,7 +201,7 @@ pub(crate) fn line_of_object(
     let wrong = |error: serde_json::Error| Problem::json(&format!("row {}", at.row), &error);
     let Row(members) = serde_json::from_slice(object).map_err(wrong)?;
     let members = members.into_iter().map(|(name, raw)| {
-        // A text may be JSON.
+        // A text may contain JSON.
         let value = match columns.json_key(&name).filter(|_| raw.get().starts_with('"')) {
             None => raw,
             Some(key) => json_of_text(key, &serde_json::from_str::<String>(raw.get())?),
@@ -212,7 +212,7 @@ pub(crate) fn line_of_object(
     line(members, columns, at).map_err(wrong)
 }
 
-/// The line of a row of texts. An empty one is no value, but as an output it is an empty text.
+/// The line for a row of texts. An empty text is no value, but as an output it is an empty text.
 pub(crate) fn line_of_texts<'a>(
     cells: impl Iterator<Item = (&'a str, &'a str)>,
     columns: &Columns,
@@ -229,15 +229,15 @@ pub(crate) fn line_of_texts<'a>(
         .map_err(|error| Problem::json(&format!("row {}", at.row), &error))
 }
 
-/// The line of a row that is no case: the case reader shows why.
+/// The line for a row that is not a case: the case reader reports why.
 pub(crate) fn line_of_no_case(why: &str) -> Vec<u8> {
-    // The name of a column may have any length, and line ends.
+    // The name of a column may be long, and contain line ends.
     let why =
         why.chars().take(MAX_REASON).map(|it| if matches!(it, '\r' | '\n') { ' ' } else { it });
     std::iter::once(NO_CASE).chain(why).collect::<String>().into_bytes()
 }
 
-/// What a cell without a value is as JSON.
+/// Whether a value is that of a cell without one.
 fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
@@ -252,7 +252,7 @@ fn line(
     if !cells.iter().any(|(name, value)| name == "id" && !is_null(value)) {
         members.push(("id".to_owned(), raw_text(&format!("{}:{}", at.name, at.row))));
     }
-    // The case reader takes `metadata` before its other spelling; which is there gets the origin.
+    // The case reader prefers `metadata` to its other spelling; the one that exists gets the origin.
     let spelled = Key::Metadata
         .spellings()
         .iter()
@@ -270,7 +270,7 @@ fn line(
     serde_json::to_vec(&Row(members))
 }
 
-/// The metadata with the origin, unless it has its own or is not an object, which has no room for it.
+/// The metadata with the origin, unless it already has one, or is not an object and cannot contain it.
 fn with_origin(
     metadata: Option<Box<RawValue>>,
     at: RowLocation<'_>,
@@ -421,7 +421,7 @@ mod tests {
         let member = Some("answer".to_owned());
         assert_eq!(advice, Some(Advice::Map { part: "output".to_owned(), member }));
         assert_eq!(said(&["output=/answer"], &["question", "answer"]), None);
-        // The whole row, and rows of tasks that failed.
+        // The whole row, and rows of failed tasks.
         assert_eq!(said(&["output="], &["question", "answer"]), None);
         assert_eq!(said(&[], &["question", "error"]), None);
         assert_eq!(said(&["error=/why"], &["question", "why"]), None);

@@ -1,5 +1,5 @@
-//! The text of a file: decompressed, without a byte order mark, and with a bound on how much is read for one record.
-//! Knows no format.
+//! Reads the text of a file: decompressed, without a byte order mark, and with a limit on how much is read for one
+//! record. Knows no format.
 
 use std::{
     cell::Cell,
@@ -19,11 +19,11 @@ use crate::{problem::Problem, record::MAX_RECORD_BYTES};
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// The mark that some editors put at the start of a file.
+/// The byte order mark that some editors write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 or UTF-32
-/// is refused, and what was compressed twice.
+/// The text of the file at `path`, decompressed if it is compressed with gzip or zstd. Refuses text in UTF-16 or
+/// UTF-32, and data that was compressed twice.
 pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut whole = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let packing = Packing::of(whole.fill_buf()?);
@@ -58,7 +58,7 @@ enum Packing {
 }
 
 impl Packing {
-    /// As the first bytes show it.
+    /// Detects the compression from the first bytes.
     fn of(beginning: &[u8]) -> Packing {
         match beginning {
             [0x1f, 0x8b, ..] => Packing::Gzip,
@@ -68,7 +68,7 @@ impl Packing {
     }
 }
 
-/// How much may still be read for the record that is being read.
+/// How much may still be read for the current record.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     left: Rc<Cell<usize>>,
@@ -76,34 +76,34 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Records of at most 64 MiB.
+    /// Allows records of at most 64 MiB.
     pub(crate) fn new() -> Allowance {
         Allowance::of(MAX_RECORD_BYTES)
     }
 
-    /// Records of at most so many bytes.
+    /// Allows records of at most this many bytes.
     pub(crate) fn of(most: usize) -> Allowance {
         // What is read ahead for the next record counts for this one.
         Allowance { left: Rc::new(Cell::new(most + BUFFER_BYTES)), most }
     }
 
-    /// The next record begins.
+    /// Begins the next record.
     pub(crate) fn renew(&self) {
         self.left.set(self.most + BUFFER_BYTES);
     }
 
-    /// Whether a record was longer than allowed, if the reading failed.
+    /// Whether a record was longer than allowed, if reading failed.
     pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// `reader` within this allowance.
+    /// Limits `reader` by this allowance.
     pub(crate) fn on<R: Read>(&self, reader: R) -> Allowed<R> {
         Allowed { reader, allowance: self.clone() }
     }
 }
 
-/// A reader that fails where a record is longer than allowed.
+/// A reader that fails if a record is longer than allowed.
 #[derive(Debug)]
 pub(crate) struct Allowed<R> {
     reader: R,
@@ -127,7 +127,8 @@ pub(crate) fn too_long(most: usize) -> String {
     format!("a record has more than {} MiB, the most that is read", most >> 20)
 }
 
-/// Reads the next line that is not blank into `line`, without its end; whether there is one. `number` counts all lines.
+/// Reads the next line that is not blank into `line`, without its end; returns whether there is one. `number` counts
+/// all lines.
 pub(crate) fn next_line(
     text: &mut dyn BufRead,
     line: &mut Vec<u8>,

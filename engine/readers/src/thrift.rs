@@ -1,14 +1,14 @@
-//! Thrift's compact protocol, which Parquet's footer and the headers of its pages are written in: walked, to find where
-//! a structure ends and what numbers it has. Makes room for nothing.
+//! Walks Thrift's compact protocol, the format of Parquet's footer and page headers, to find where a structure ends and
+//! which numbers it contains. Allocates no memory.
 
-/// Nesting of a structure; that of a footer has 6.
+/// The deepest nesting of a structure; that of a footer has 6 levels.
 const MAX_DEPTH: usize = 24;
-/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures: those of the
-/// order of a column, of which a footer has one for each column, are a field without anything in it, and two ends.
+/// How many elements a list may have whatever their size is, and the fewest bytes of an element in a longer list of
+/// structures: those of a column order, of which a footer has one for each column, are an empty field and two ends.
 const FEW: usize = 1024;
 const STRUCTURE_BYTES: usize = 3;
 
-/// Bytes that are walked.
+/// The bytes that are walked.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     rest: &'a [u8],
@@ -24,8 +24,8 @@ impl<'a> Walk<'a> {
         self.rest.len()
     }
 
-    /// Walks a structure, and hands over the numbers that are its fields or those of structures in it, with the numbers
-    /// of the fields on the way; `None` if it is damaged or cut off.
+    /// Walks a structure, and passes on the numbers that are its fields or those of structures in it, with the numbers
+    /// of the fields on the way; returns `None` if it is damaged or cut off.
     pub(crate) fn structure(&mut self, mut number: impl FnMut(&[u64], i64)) -> Option<()> {
         self.fields(0, &mut |fields, value| number(fields, value))
     }
@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
                 more => field.checked_add(more.into())?,
             };
             match header & 0xf {
-                // A field's truth is in its header.
+                // The header of a boolean field contains its value.
                 1 | 2 => {}
                 4..=6 => number(&[field], signed(self.number()?)),
                 12 if depth == 0 => self.fields(1, &mut |inner, value| {
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A number as it is meant: the lowest bit is the sign.
+/// Decodes a number whose lowest bit is the sign.
 fn signed(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }

@@ -1,4 +1,5 @@
-//! Elements of a JSON document, one at a time and wherever they are in it, without the rest in memory. Knows no format.
+//! Walks a JSON document and passes on elements one at a time, wherever they are, without the rest in memory. Knows no
+//! format.
 
 use std::{fmt, io::Read};
 
@@ -6,22 +7,22 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use crate::problem::Problem;
 
-/// Where elements are: names of members, and [`EACH`] for the elements of a list.
+/// The path of elements: names of members, and [`EACH`] for the elements of a list.
 pub(crate) type Path = &'static [&'static str];
 
 /// All elements of a list.
 pub(crate) const EACH: &str = "[]";
 
-/// What takes the elements that are found.
+/// Receives the elements that are found.
 pub(crate) trait Take {
-    /// The element at the path of this number.
+    /// Takes the element at the path with this index.
     fn take<'de, D: Deserializer<'de>>(&mut self, path: usize, element: D) -> Result<(), D::Error>;
 
     /// Why the last element was refused, if it was.
     fn problem(&mut self) -> Option<Problem>;
 }
 
-/// Reads the documents of `text`, one after the other, and gives `take` what is at `paths`. `what` names them in
+/// Reads the documents of `text`, one after the other, and passes what is at `paths` to `take`. `what` is their name in
 /// messages.
 pub(crate) fn walk(
     text: impl Read,
@@ -46,7 +47,7 @@ pub(crate) fn walk(
     }
 }
 
-/// The part of a visitor that ignores whatever has no elements.
+/// The part of a visitor that ignores values that cannot contain elements.
 macro_rules! ignore_scalars {
     () => {
         $crate::walk::ignore_scalars! {
@@ -66,7 +67,7 @@ macro_rules! ignore_scalars {
 
 pub(crate) use ignore_scalars;
 
-/// One value, and the paths that continue in it.
+/// A value, with the paths that continue in it.
 struct Walk<'a, T> {
     paths: Vec<(usize, Path)>,
     take: &'a mut T,
@@ -87,7 +88,7 @@ impl<'de, T: Take> DeserializeSeed<'de> for Walk<'_, T> {
 }
 
 impl<T: Take> Walk<'_, T> {
-    /// The paths that go through the member or element `name`.
+    /// The paths that lead through the member or element `name`.
     fn through(&self, name: &str) -> Vec<(usize, Path)> {
         let through = self.paths.iter().filter(|(_, path)| path[0] == name);
         through.map(|(number, path)| (*number, &path[1..])).collect()

@@ -1,5 +1,5 @@
-//! Parts of one case that are not side by side, put together. A case is complete when so many others began after it,
-//! so that memory is bounded; what comes later is left out, and counted.
+//! Combines parts of a case that are not next to each other. A case counts as complete when enough others have begun
+//! after it, so that memory is bounded; parts that come later are left out and counted.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -8,9 +8,9 @@ use std::{
 
 use crate::record::MAX_RECORD_BYTES;
 
-/// Cases that are open at once. Tools work on far fewer at a time.
+/// How many cases are open at once. Tools work on far fewer at a time.
 const MAX_OPEN: usize = 4096;
-/// Completed cases that are remembered.
+/// How many completed cases are remembered.
 const MAX_REMEMBERED: usize = 1 << 20;
 
 /// Open cases, in the order in which they began.
@@ -19,7 +19,7 @@ pub(crate) struct Window<T> {
     open: HashMap<String, Open<T>>,
     order: VecDeque<String>,
     bytes: usize,
-    /// Names of cases that are complete, as hashes.
+    /// The names of completed cases, as hashes.
     complete: HashSet<u64>,
     completed: VecDeque<u64>,
 }
@@ -41,7 +41,7 @@ impl<T: Default> Window<T> {
         }
     }
 
-    /// The open case `name`, to which a part of so many bytes is added; none if it is complete already.
+    /// The open case `name`, to which a part of this many bytes is added; `None` if it is already complete.
     pub(crate) fn case(&mut self, name: &str, bytes: usize) -> Option<&mut T> {
         if self.complete.contains(&hash(name)) {
             return None;
@@ -58,13 +58,13 @@ impl<T: Default> Window<T> {
         Some(&mut open.parts)
     }
 
-    /// The oldest case, if there is no more room for it.
+    /// The oldest case, if there is no room for it any more.
     pub(crate) fn overflow(&mut self) -> Option<(String, T)> {
         let full = self.order.len() > MAX_OPEN || self.bytes > MAX_RECORD_BYTES;
         full.then(|| self.oldest()).flatten()
     }
 
-    /// The oldest case: at the end, all of them one after the other.
+    /// The oldest case; at the end, this returns all of them one after the other.
     pub(crate) fn oldest(&mut self) -> Option<(String, T)> {
         let name = self.order.pop_front()?;
         let open = self.open.remove(&name)?;

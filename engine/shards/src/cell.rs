@@ -6,7 +6,7 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 
-/// What is wrong with a type of column, if its cells are not JSON whatever they hold.
+/// Why a column of this type is refused, if its cells cannot become JSON whatever they contain.
 pub(crate) fn refusal(kind: &DataType) -> Option<String> {
     match kind {
         DataType::Null
@@ -25,7 +25,7 @@ pub(crate) fn refusal(kind: &DataType) -> Option<String> {
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View
-        // Bytes are texts; a row reports those that are not UTF-8.
+        // Bytes count as text; bytes that are not UTF-8 are reported with their row.
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView
@@ -53,7 +53,7 @@ pub(crate) fn refusal(kind: &DataType) -> Option<String> {
     }
 }
 
-/// The text of a column of texts.
+/// The text of a cell in a text column.
 pub(crate) fn text(array: &dyn Array, row: usize) -> &str {
     match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().value(row),
@@ -113,12 +113,12 @@ pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a number as JSON writes it; nothing, and false, if it is not finite.
+/// Appends a number as JSON; appends nothing and returns false if the number is not finite.
 pub fn push_float(out: &mut String, number: f64) -> bool {
     if !number.is_finite() {
         return false;
     }
-    // Numbers are written so that they are read as the same.
+    // This format is read back as the same number.
     out.push_str(&serde_json::Value::from(number).to_string());
     true
 }

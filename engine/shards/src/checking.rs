@@ -1,5 +1,5 @@
-//! What a scorer's answer in a shard must be, because any program may have written it: as a sandbox lets it out.
-//! Corrects nothing.
+//! Checks that a scorer's answer in a shard is one that a sandbox can return, because any program may have written the
+//! shard. Corrects nothing.
 
 use scorebox::{
     contract::Scale,
@@ -8,23 +8,23 @@ use scorebox::{
     store::ScorerSpec,
 };
 
-/// Bytes of a label.
+/// The most bytes of a label.
 const MAX_LABEL_BYTES: usize = 200;
 
-/// Bytes up to which a text is within the limits of every scorer, unless its suite lowers them: these need not be
-/// looked up.
+/// Texts of at most this many bytes are within the limits of every scorer unless its suite lowers them, so the limits
+/// need not be looked up.
 const FEW_BYTES: usize = 1 << 10;
 
-/// What is wrong with an answer of this scorer.
+/// Checks an answer of this scorer.
 ///
 /// # Errors
-/// It, in words.
+/// What is wrong with the answer.
 pub(crate) fn check(answer: &Answer, spec: &ScorerSpec) -> Result<(), String> {
     within_limits(answer, &spec.limits_json)?;
     possible(answer, spec.scale)
 }
 
-/// The texts of an answer against the limits that the scorer ran under.
+/// Checks the texts of an answer against the limits that the scorer ran under.
 fn within_limits(answer: &Answer, limits_json: &str) -> Result<(), String> {
     let reason = answer.reason.as_ref().map_or(0, String::len);
     let meta = answer.meta.as_ref().map_or(0, |meta| meta.get().len());
@@ -43,7 +43,7 @@ fn within_limits(answer: &Answer, limits_json: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// An answer as one on this scale can be.
+/// Checks that an answer is possible on this scale.
 fn possible(answer: &Answer, scale: Scale) -> Result<(), String> {
     if let Some(score) = answer.score.filter(|_| answer.status == Status::Scored) {
         on_scale("the score", score, scale)?;
@@ -77,7 +77,7 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<(), String> {
     Err(format!("{what} is {score}, and must be {range}"))
 }
 
-/// As a value, which is nested as deep as a scorer's may be.
+/// Checks that `meta` is a JSON value, nested no deeper than a scorer's value may be.
 fn must_be_json(meta: &Json) -> Result<(), String> {
     let read = serde_json::from_str::<serde_json::Value>(meta.get());
     read.map(drop).map_err(|error| format!("meta is not a JSON document: {error}"))

@@ -1,5 +1,5 @@
-//! Which column of a table is which part of a case, and the rows of the table as cases. The rules of a case are the
-//! library's; nothing is scored.
+//! Finds out which column of a table is which part of a case, and turns the table's rows into cases. It leaves the
+//! rules of a case to the library, and scores nothing.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use scorebox_readers::{Cells, has_json, json_of_text};
 
 use crate::cell::refusal;
 
-/// Why a table does not hold cases.
+/// Why a table does not contain cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// What is to be found in a column is not a key of a case.
+    /// A column is named for a key that cases do not have.
     #[error("`{key}` is not a key of a case")]
     UnknownKey {
-        /// What was named.
+        /// The name that was given as a key.
         key: String,
     },
-    /// The column that is named for a key is not there.
+    /// The column that is named for a key does not exist.
     #[error("the table has no column `{column}`, which is named for `{key}`")]
     NoColumn {
         /// The key.
         key: String,
         /// The column.
         column: String,
-        /// The columns that there are.
+        /// The columns that exist.
         there: Vec<String>,
     },
     /// Two columns are named for one key.
@@ -44,18 +44,18 @@ pub enum TableError {
         /// The columns.
         columns: [String; 2],
     },
-    /// Two columns have one name.
+    /// Two columns have the same name.
     #[error("the table has the column `{column}` twice")]
     Twice {
         /// Their name.
         column: String,
     },
-    /// A column has values that are not JSON, whatever they are.
+    /// The values of a column cannot become JSON.
     #[error("the column `{column}` is not JSON: it has {why}")]
     NotJson {
         /// The column.
         column: String,
-        /// What it has.
+        /// What the column contains.
         why: String,
     },
     /// There is no output to score.
@@ -63,12 +63,12 @@ pub enum TableError {
     Missing {
         /// The key without a column.
         key: Key,
-        /// The columns that there are.
+        /// The columns that exist.
         there: Vec<String>,
     },
 }
 
-/// A part of a case, and the columns where it is: in a row, the first of them that has a value.
+/// A part of a case, and its columns: in each row, the first one with a value counts.
 #[derive(Clone, Debug)]
 struct Part {
     key: Key,
@@ -86,18 +86,20 @@ pub struct Columns {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RowCase {
-    /// The case's id; of a row that is no case `case-N`, with N its place, from 1.
+    /// The case's id; for a row that is not a case `case-N`, with N its position from 1.
     pub id: String,
     /// The case, or what is wrong with the row.
     pub case: Result<Case, AnswerError>,
 }
 
 impl Columns {
-    /// Finds the columns in a table of this schema: those that `mapped` names for the key of a case, and the others by
-    /// the key's spellings. Only `reads` of a case, with its id, output, folder and error, or the whole of it.
+    /// Finds the columns in a table with this schema: those that `mapped` names for the key of a case, and the others
+    /// by the spellings of the key. Uses only what `reads` needs of a case, with its id, output, folder and error, or
+    /// the whole case.
     ///
     /// # Errors
-    /// A name is not a key or a column, a key or a column is there twice, a column is not JSON, or there is no output.
+    /// A name is not a key or a column, a key or a column occurs twice, the values of a column cannot become JSON, or
+    /// there is no output.
     pub fn find(
         schema: &Schema,
         mapped: &[(String, String)],
@@ -142,11 +144,11 @@ impl Columns {
         Ok(Columns { parts, needs_ids: false })
     }
 
-    /// The same, in which each row needs its own id. The order of reading, which names a case without one, is
-    /// another on each machine.
+    /// The same, but each row needs its own id: a case without one is named by its position, which is different on each
+    /// machine.
     ///
     /// # Errors
-    /// There is no column of ids.
+    /// There is no id column.
     pub fn with_ids(mut self, schema: &Schema) -> Result<Columns, TableError> {
         if !self.parts.iter().any(|part| part.key == Key::Id) {
             let there = schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -184,8 +186,8 @@ impl Columns {
         Columns { parts: self.parts.iter().map(moved).collect(), needs_ids: self.needs_ids }
     }
 
-    /// The rows of a batch as cases, one at a time. `before` is how many rows came before it, and `table` what messages
-    /// call the table.
+    /// The rows of a batch as cases, one at a time. `before` is how many rows precede the batch, and `table` is the
+    /// table's name in messages.
     pub fn cases<'a>(
         &'a self,
         batch: &'a RecordBatch,
@@ -217,7 +219,7 @@ impl Columns {
         })
     }
 
-    /// The cells of a batch; what is wrong with its columns if they cannot be read.
+    /// The cells of a batch, or what is wrong with its columns.
     fn cells<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<PartCells<'a>>, String> {
         let fields = batch.schema_ref().fields();
         let of_part = |part: &Part| {
@@ -236,7 +238,7 @@ impl Columns {
 /// The kind of error of a row that is not a case.
 const INVALID: &str = "invalid-case";
 
-/// Where the column of this name is, if there is one.
+/// The index of the column with this name, if there is one.
 fn index_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
     let mut indices = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == name);
     let Some((index, field)) = indices.next() else { return Ok(None) };
@@ -288,7 +290,7 @@ fn line(parts: &mut [PartCells<'_>], row: usize) -> Result<String, AnswerError> 
     String::from_utf8(line).map_err(|error| invalid(error.to_string()))
 }
 
-/// Appends the first of the cells that has a value; false if none has.
+/// Appends the first cell that has a value; returns false if none has.
 fn write_first(
     line: &mut Vec<u8>,
     key: Key,
@@ -312,7 +314,7 @@ fn write_first(
     Ok(false)
 }
 
-/// A row that other machines could not tell from theirs.
+/// The error for a row without an id, which other machines could not distinguish from their rows.
 fn without_id(location: &Location) -> AnswerError {
     let mut error = AnswerError::new(INVALID, format!("{location}: the row has no id"));
     error.advice = Some(Advice::Write(Form::RowId));
@@ -360,7 +362,7 @@ mod tests {
             lines[0].contains(r#""output":"x\n""#) && lines[0].contains(r#""metadata":{"a":1}"#)
         );
         assert_eq!(lines[1], r#"{"id":"b","output":null}"#);
-        // Fewer columns are read, and the cases stay the same.
+        // Fewer columns are read, but the cases are the same.
         let few = table.project(&columns.indices()).unwrap();
         let again: Vec<_> = columns.projected().cases(&few, 0, "t").map(|row| row.id).collect();
         assert_eq!(again, ["a", "b"]);

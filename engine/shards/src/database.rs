@@ -1,5 +1,5 @@
-//! The rows of shards as a run in a database, with the components of the plan. Writes no SQL, and computes nothing but
-//! what scorers say about all rows of a run.
+//! Stores the rows of shards as a run in a database, with the components of the plan. Contains no SQL, and computes
+//! only the summaries of scorers over all rows of a run.
 
 use std::{
     collections::{BinaryHeap, HashSet},
@@ -30,26 +30,26 @@ use crate::{
     results::{ScorerResult, WideRow},
 };
 
-/// Rows after which what was written is committed: others may be waiting to write.
+/// The number of rows after which a transaction is committed, because others may be waiting to write.
 const BATCH_ROWS: u64 = 10_000;
 
-/// A run that shards were put together to.
+/// A run that was merged from shards.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MergedRun {
-    /// Its id.
+    /// The run's id.
     pub id: RunId,
-    /// How many cases it has.
+    /// How many cases the run has.
     pub cases: u64,
-    /// One digest of all that is stored of it.
+    /// One digest of everything that is stored of the run.
     pub root: Digest,
-    /// The scorers that were asked about all its rows.
+    /// The scorers that summarized the run.
     pub summarized: Vec<String>,
 }
 
-/// Stores all cases, each once, as a run of the database, which is made if it is missing. A merge that was interrupted
-/// is continued. Scorers that say something about all rows of a run are asked at its end, in `sandbox`. `progress`
-/// hears how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
+/// Stores all cases, each once, as a run of the database, which is created if it does not exist. An interrupted merge
+/// is continued. Scorers that summarize a run are called at the end, in `sandbox`. `progress` receives how many cases
+/// have been stored so far, and may stop the merge: the next merge then continues it.
 ///
 /// # Errors
 /// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`] and
@@ -79,18 +79,18 @@ pub async fn merge_into_database(
             summarize(&mut writer, index, &specs[index], sandbox).await?;
         }
     }
-    // Another merge may have added cases of other shards since.
+    // Another merge may have added cases of other shards in the meantime.
     writer.hold()?;
     must_be_all(&writer, &id, cases)?;
     let root = writer.finish(RunState::Finished, None, now_ms())?;
     Ok(MergedRun { id, cases, root, summarized: plan.summaries.clone() })
 }
 
-/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id. A
-/// case that several rows have is in it once, as in a merge.
+/// Stores a random sample of this many cases as a run of a new database, which is not a complete run; returns its id. A
+/// case with several rows is in it once, as in a merge.
 ///
 /// # Errors
-/// As [`merge_into_database`].
+/// The same as for [`merge_into_database`].
 pub fn sample_of_shards(
     merge: &Merge,
     cases: u64,
@@ -119,7 +119,7 @@ pub fn sample_of_shards(
     Ok(id)
 }
 
-/// What the cases of a sample are drawn by: the smallest of all.
+/// The digests of the cases of a sample: the smallest ones of all.
 fn sample(merge: &Merge, cases: u64, seed: u64) -> Result<HashSet<[u8; 32]>, ShardError> {
     let mut taken: BinaryHeap<[u8; 32]> = BinaryHeap::new();
     merge.for_each(|row, _| {
@@ -132,7 +132,7 @@ fn sample(merge: &Merge, cases: u64, seed: u64) -> Result<HashSet<[u8; 32]>, Sha
     Ok(taken.into_iter().collect())
 }
 
-/// The digest of a case's name with the seed.
+/// The digest of a case's name with the seed, which decides whether the case is in the sample.
 fn drawn(row: &WideRow, seed: u64) -> [u8; 32] {
     let (seed, iteration) = (seed.to_le_bytes(), u64::from(row.iteration).to_le_bytes());
     let attempt = row.attempt.to_le_bytes();
@@ -152,7 +152,7 @@ fn run_id(plan: &Plan) -> Result<RunId, ShardError> {
     Ok(plan.run_id.parse::<RunId>()?)
 }
 
-/// The scorers with their components, which are built in or where they were when the shards were made.
+/// The scorers with their components, which are built in or in the same files as when the shards were made.
 fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, ShardError> {
     let found = |spec: &ScorerSpec, digest: Digest, origin: &str| {
         let (scorer, origin_text) = (spec.scorer_id.clone(), origin.to_owned());
@@ -191,12 +191,12 @@ fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<Compon
     if let Some(known) = registry.built_in(digest).or_else(|| registry.fetched(digest)) {
         return Some(known.component);
     }
-    // A shard may come from a stranger, and opening a pipe waits for a writer.
+    // A shard may come from a stranger, so its path may name a pipe, and opening a pipe would wait for a writer.
     let file = Some(PathBuf::from(origin)).filter(|path| path.is_file())?;
     Some(registry.resolve(&Reference::File(file)).ok()?.component)
 }
 
-/// A writer of the run: a new one, or the part that an interrupted merge left.
+/// Opens a writer of the run: a new one, or one that continues an interrupted merge.
 fn open(
     database: &Path,
     id: &RunId,
@@ -237,10 +237,10 @@ fn open(
     Ok(RunWriter::new(store, run))
 }
 
-/// What takes a row with its case.
+/// A function that takes a row with its case.
 type Take<'a> = &'a mut dyn FnMut(&WideRow, &Case) -> Result<(), ShardError>;
 
-/// Stores the rows that `each` hands over; answers with how many there were.
+/// Stores the rows that `each` passes on; returns how many there were.
 fn write(
     writer: &mut RunWriter,
     id: &RunId,
@@ -283,7 +283,7 @@ fn put(
     Ok(())
 }
 
-/// Hands the result on as it is stored.
+/// Passes the result on in the form that is stored.
 fn with_score<T>(
     result: &ScorerResult,
     case: &Case,
@@ -308,7 +308,7 @@ fn with_score<T>(
             Outcome::Error { kind: &error.kind, message: &error.message, reason }
         }
         (Status::Skipped, ..) => Outcome::Skipped { reason },
-        // Reading has refused the others.
+        // The reader has refused all others.
         _ => Outcome::NotApplicable { label, reason, meta },
     };
     Ok(store(&NewScore {
@@ -323,7 +323,7 @@ fn with_score<T>(
     })?)
 }
 
-/// Asks a scorer about all rows, and stores what it says.
+/// Has a scorer summarize all rows, and stores the summary.
 async fn summarize(
     writer: &mut RunWriter,
     index: usize,

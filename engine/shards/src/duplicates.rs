@@ -1,6 +1,6 @@
-//! Cases that several shards have: which of their rows is kept, and what differs. Equal rows are one; a result that a
-//! time-out ended yields to one that was computed, because time depends on the machine; two other results that differ
-//! are a finding.
+//! Handles cases that are in several shards: decides which of their rows is kept, and finds what differs. Equal rows
+//! count as one. A result that a time-out ended yields to one that was computed, because time depends on the machine;
+//! any other difference between results is reported.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -22,12 +22,12 @@ use crate::{
     sorting::{Entry, Sorting},
 };
 
-/// Cases with rows that are not equal that are looked at: they are in memory.
+/// The most cases with different rows that are compared, because they are in memory.
 const MAX_LOOKED_AT: usize = 10_000;
-/// Differences that are handed on; all are counted.
+/// The most differences that are reported in full; all are counted.
 const MAX_SHOWN: usize = 20;
 
-/// A result that is not the same in two shards.
+/// A result that differs between two shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -35,13 +35,13 @@ pub struct Difference {
     pub case_id: String,
     /// The scorer; `None` if the case itself differs.
     pub scorer: Option<String>,
-    /// What is in the first shard, and in the other one.
+    /// The results in the first and in the other shard.
     pub results: [String; 2],
-    /// The two shards, which are one if a shard has the case twice.
+    /// The two shards, which are the same if a shard contains the case twice.
     pub shards: [String; 2],
 }
 
-/// What several shards have in common.
+/// The cases of all shards, and their repeated rows.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Duplicates {
@@ -49,7 +49,7 @@ pub struct Duplicates {
     pub cases: u64,
     /// How many rows more there are than cases.
     pub repeated: u64,
-    /// How many of them have a case that is in a row before them of the same shard.
+    /// How many of them repeat a case of an earlier row of the same shard.
     pub repeated_within: u64,
     /// How many cases have rows that are not equal.
     pub unequal: u64,
@@ -59,21 +59,21 @@ pub struct Duplicates {
     pub different: u64,
     /// How many of them differ between rows of the same shard.
     pub different_within: u64,
-    /// The first of them.
+    /// The first of these differences.
     pub differences: Vec<Difference>,
     /// The shards with cases of which other shards have every one.
     pub(crate) without_own: Vec<u32>,
     /// Rows that are left out, by shard, in ascending order.
     left_out: HashMap<u32, Vec<u64>>,
-    /// Rows that are put together from several.
+    /// Rows that are combined from several.
     replaced: HashMap<At, WideRow>,
 }
 
 impl Duplicates {
-    /// Compares all rows. `progress` hears how many were read so far, and may end it.
+    /// Compares all rows. `progress` receives how many rows have been read so far, and may stop it.
     ///
     /// # Errors
-    /// A shard cannot be read, or there is no room for files; [`ShardError::TooDifferent`]; [`ShardError::Stopped`].
+    /// A shard cannot be read, or there is no space for files; [`ShardError::TooDifferent`]; [`ShardError::Stopped`].
     pub fn find(
         shards: &Shards,
         mut progress: impl FnMut(u64) -> ControlFlow<()>,
@@ -106,7 +106,7 @@ impl Duplicates {
     fn take(&mut self, group: &[Entry], unequal: &mut Vec<Vec<At>>) -> Result<(), ShardError> {
         self.cases += 1;
         self.repeated += group.len() as u64 - 1;
-        // They are in the order of their places.
+        // The group is sorted by position.
         let within = group.windows(2).filter(|pair| pair[0].at.0 == pair[1].at.0).count();
         self.repeated_within += within as u64;
         for entry in &group[1..] {
@@ -117,7 +117,7 @@ impl Duplicates {
             if unequal.len() == MAX_LOOKED_AT {
                 return Err(ShardError::TooDifferent { most: MAX_LOOKED_AT });
             }
-            // Of equal ones, one is enough.
+            // One of several equal rows is enough.
             let mut seen = HashSet::new();
             let different = group.iter().filter(|entry| seen.insert(entry.content));
             unequal.push(different.map(|entry| entry.at).collect());
@@ -125,12 +125,12 @@ impl Duplicates {
         Ok(())
     }
 
-    /// Whether results differ, and each of them between rows of one shard.
+    /// Whether results differ, and every difference is between rows of the same shard.
     pub(crate) fn differ_in_one_shard(&self) -> bool {
         self.different > 0 && self.different_within == self.different
     }
 
-    /// Reads the rows that are not equal, and puts them together.
+    /// Reads the rows that are not equal, and combines them.
     fn look_at(
         &mut self,
         shards: &Shards,
@@ -158,7 +158,7 @@ impl Duplicates {
     fn put_together(&mut self, shards: &Shards, group: Vec<(At, WideRow)>) {
         let mut group = group.into_iter();
         let Some((first_at, mut kept)) = group.next() else { return };
-        // Where each result of the kept row is from.
+        // Which row each result of the kept row comes from.
         let mut from = vec![first_at; kept.results.len()];
         // Before any is taken: what scores a result depends on time as that does.
         let voids = |row: &WideRow| -> Vec<bool> {
@@ -211,7 +211,7 @@ impl Duplicates {
         }
     }
 
-    /// The row that is kept of this one; `None` if another one is.
+    /// The row that is kept for this one; `None` if another row is kept.
     pub(crate) fn kept<'a>(&'a self, at: At, row: &'a WideRow) -> Option<&'a WideRow> {
         let is_left_out =
             self.left_out.get(&at.0).is_some_and(|rows| rows.binary_search(&at.1).is_ok());
@@ -252,14 +252,14 @@ fn name_of(row: &WideRow) -> Digest {
     Digest::of_parts([row.id.as_bytes(), &iteration, &attempt])
 }
 
-/// What must be the same in each shard that has the case.
+/// A digest of everything that must be the same in each shard that contains the case.
 fn content_of(row: &WideRow) -> Digest {
     let results: Vec<Digest> = row.results.iter().map(content).collect();
     let results = results.iter().map(|digest| digest.as_bytes().as_slice());
     Digest::of_parts([row.case_digest.as_bytes().as_slice()].into_iter().chain(results))
 }
 
-/// What does not depend on the machine: neither times, nor memory, nor the words of an error.
+/// A digest of everything that does not depend on the machine: neither times, nor memory, nor the messages of errors.
 fn content(result: &ScorerResult) -> Digest {
     let answer = &result.answer;
     let json =
@@ -281,10 +281,10 @@ fn content(result: &ScorerResult) -> Digest {
     Digest::of_parts(parts.iter().map(Vec::as_slice))
 }
 
-/// Whether a time-out decided the result, or that of the scorer whose results it scores.
+/// Whether a time-out decided the result, or the result that it scores.
 fn depends_on_time(plan: &Plan, row: &WideRow, index: usize) -> bool {
     let mut index = index;
-    // A subject comes before its scorers, so this ends.
+    // A subject comes before its scorers, so this loop ends.
     loop {
         let error = row.results[index].answer.error.as_ref();
         if error.is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str()) {
@@ -300,7 +300,7 @@ fn depends_on_time(plan: &Plan, row: &WideRow, index: usize) -> bool {
     }
 }
 
-/// A result for a person.
+/// A result as text for a person.
 fn in_words(result: &ScorerResult) -> String {
     let answer = &result.answer;
     let what = match (answer.score, &answer.error) {

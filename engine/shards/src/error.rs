@@ -1,5 +1,4 @@
-//! Why something cannot be read, scored or merged. What to do about it is for a front end to say, unless the library
-//! knows.
+//! Defines why something cannot be read, scored or merged. It leaves advice to front ends, unless the library knows it.
 
 use std::{io, ops::ControlFlow, path::PathBuf};
 
@@ -13,13 +12,13 @@ use crate::columns::TableError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShardError {
-    /// A table does not hold cases.
+    /// A table does not contain cases.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A row is not a case.
     #[error("{}", .error.message)]
     BadRow {
-        /// What is wrong with it.
+        /// What is wrong with the row.
         error: AnswerError,
     },
     /// A scorer asks a judge.
@@ -27,10 +26,10 @@ pub enum ShardError {
         "the scorer `{scorer}` asks a judge, whose answers are recorded in a database: shards have none"
     )]
     AsksJudge {
-        /// Its name in the suite.
+        /// The scorer's name in the suite.
         scorer: String,
     },
-    /// The scoring did not begin, or did not end.
+    /// The scoring could not begin, or failed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A batch of results cannot be made.
@@ -44,13 +43,13 @@ pub enum ShardError {
         /// Why not.
         error: io::Error,
     },
-    /// A folder has no files that may be shards.
+    /// A folder contains no files that may be shards.
     #[error("the folder `{}` has no Parquet files", path.display())]
     EmptyFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// A file is not a Parquet file that can be read: it is cut off, damaged or of another kind.
+    /// A file is not a readable Parquet file: it is cut off, damaged or of another kind.
     #[error("`{}` cannot be read as Parquet: {why}", path.display())]
     NotParquet {
         /// The file.
@@ -58,7 +57,7 @@ pub enum ShardError {
         /// Why not.
         why: String,
     },
-    /// The file that a shard is to be made of is not a Parquet file that can be read.
+    /// The input of a shard is not a readable Parquet file.
     #[error("`{}` cannot be read as Parquet: {why}", path.display())]
     InputNotParquet {
         /// The file.
@@ -66,13 +65,13 @@ pub enum ShardError {
         /// Why not.
         why: String,
     },
-    /// The file that a shard is to be made of is not a Parquet file.
+    /// The input of a shard is not a Parquet file.
     #[error("`{}` is not a Parquet file; a shard is scored from one", path.display())]
     InputOfAnotherKind {
         /// The file.
         path: PathBuf,
     },
-    /// There is nothing to open.
+    /// No shards are named.
     #[error("no shard is named")]
     NoShards,
     /// There are not as many shards as are expected.
@@ -87,7 +86,7 @@ pub enum ShardError {
         /// The names of those that are missing, if the others say it: the first of them, and how many more there are.
         missing: Option<String>,
     },
-    /// The shards have no rows, and a run without cases says nothing.
+    /// The shards have no rows, and a run needs cases.
     #[error("{}", no_cases(*.shards))]
     NoCases {
         /// How many shards there are.
@@ -101,7 +100,7 @@ pub enum ShardError {
         /// Why not.
         why: String,
     },
-    /// Two shards are not of one run.
+    /// Two shards do not belong to the same run.
     #[error("`{}` and `{}` are not of one run: {difference}", one.display(), other.display())]
     Mixed {
         /// The first shard.
@@ -111,7 +110,7 @@ pub enum ShardError {
         /// What differs.
         difference: String,
     },
-    /// A shard is not of the suite, the run or the seed that is named.
+    /// A shard does not belong to the given suite, run or seed.
     #[error("`{}` was not scored with the suite and run that you named: {difference}", path.display())]
     NotThePlan {
         /// The shard.
@@ -119,7 +118,7 @@ pub enum ShardError {
         /// What differs.
         difference: String,
     },
-    /// A shard is there already, and is another one than would be made.
+    /// A shard exists already, and differs from the one that would be made.
     #[error("`{}` exists and is a different shard: {difference}", path.display())]
     Another {
         /// The shard.
@@ -127,7 +126,7 @@ pub enum ShardError {
         /// What differs.
         difference: String,
     },
-    /// A row of a shard is not what a shard's row is.
+    /// A row of a shard is not a valid one.
     #[error("`{}`, row {row}: {why}", path.display())]
     DamagedRow {
         /// The shard.
@@ -151,13 +150,13 @@ pub enum ShardError {
     Different {
         /// How many.
         count: u64,
-        /// Whether each of them is between rows of one shard.
+        /// Whether every difference is between rows of the same shard.
         in_one_shard: bool,
     },
-    /// More cases differ than are looked at.
+    /// More cases differ than are compared.
     #[error("more than {most} cases are in several shards with different results")]
     TooDifferent {
-        /// The most that are looked at.
+        /// The most cases that are compared.
         most: usize,
     },
     /// A component that the plan names is not on this machine.
@@ -165,9 +164,9 @@ pub enum ShardError {
     NoComponent {
         /// The scorer.
         scorer: String,
-        /// Where it was from.
+        /// Where the component came from.
         origin: String,
-        /// Its digest.
+        /// The component's digest.
         digest: String,
     },
     /// The file of a component has another one than when the shards were made.
@@ -192,10 +191,10 @@ pub enum ShardError {
         /// Why not.
         error: Box<ScoreError>,
     },
-    /// The database cannot take the run.
+    /// The database cannot store the run.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The database has a part of this run, with other cases.
+    /// The database contains a part of this run, with other cases.
     #[error("the database has a part of the run `{run}`, and {why}")]
     OtherRun {
         /// The run.
@@ -203,10 +202,10 @@ pub enum ShardError {
         /// What differs.
         why: String,
     },
-    /// Who heard of the progress wanted no more of it.
+    /// The function that receives the progress stopped the work.
     #[error("it was stopped before its end")]
     Stopped,
-    /// The output takes no more.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(io::Error),
 }
@@ -217,7 +216,7 @@ impl ShardError {
     }
 }
 
-/// An error if who heard of the progress wants no more of it.
+/// An error if the function that receives the progress has stopped the work.
 pub(crate) fn unless_stopped(answer: ControlFlow<()>) -> Result<(), ShardError> {
     match answer {
         ControlFlow::Continue(()) => Ok(()),

@@ -8,13 +8,13 @@ use std::{
 
 use crate::error::ShardError;
 
-/// Missing shards that are named.
+/// The most missing shards that are named.
 const MAX_NAMED: usize = 10;
 /// The most shards that can be expected.
 pub const MAX_EXPECTED_SHARDS: u64 = 10_000_000;
 
-/// Refuses another number of shards than `expected`, which is at most [`MAX_EXPECTED_SHARDS`], and names those that are
-/// missing if their names have numbers.
+/// Refuses a number of shards other than `expected`, which is at most [`MAX_EXPECTED_SHARDS`], and names the missing
+/// ones if file names contain numbers.
 ///
 /// # Errors
 /// [`ShardError::NotAll`].
@@ -48,7 +48,7 @@ pub(crate) fn must_be_all_but(
     Err(ShardError::NotAll { there, expected, repeated, missing })
 }
 
-/// The names of the missing shards, if the others are numbered from 0 or 1; else none.
+/// The names of the missing shards, if the others are numbered from 0 or 1; otherwise empty.
 fn missing(shards: &[PathBuf], expected: u64) -> Vec<String> {
     let numbered: Option<Vec<Numbered>> = shards.iter().map(|path| Numbered::of(path)).collect();
     let Some(numbered) = numbered else { return Vec::new() };
@@ -67,17 +67,17 @@ fn missing(shards: &[PathBuf], expected: u64) -> Vec<String> {
     all.filter(|number| !numbers.contains(number)).map(name).collect()
 }
 
-/// A file name with a number in it.
+/// A file name that contains a number.
 struct Numbered {
     before: String,
     number: u64,
-    /// How many digits it is written with, if with leading zeros.
+    /// The number of digits, if there are leading zeros.
     digits: usize,
     behind: String,
 }
 
 impl Numbered {
-    /// The last number is the one that counts.
+    /// Uses the last number in the name.
     fn of(path: &Path) -> Option<Numbered> {
         let name = path.file_name()?.to_str()?;
         let end = name.rfind(|it: char| it.is_ascii_digit())? + 1;

@@ -1,4 +1,4 @@
-//! The files that are meant by paths of shards, which may be folders. Opens none of them.
+//! Lists the files that paths of shards name; a path may be a folder. Opens none of them.
 
 use std::{
     collections::HashSet,

@@ -1,5 +1,5 @@
-//! The Parquet file that a shard is made of: its schema, its rows in batches, and the digest of its bytes. Knows no
-//! case.
+//! Reads the Parquet file that a shard is made from: its schema, its rows in batches, and the digest of its bytes.
+//! Knows nothing of cases.
 
 use std::{
     fs::File,
@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ShardError;
 
-/// Bytes that are digested at once.
+/// The number of bytes of a block of the digest.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// What names the content of a file.
+/// Identifies the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InputName {
@@ -33,7 +33,7 @@ pub(crate) struct InputName {
     pub digest: Digest,
 }
 
-/// A Parquet file with cases.
+/// A Parquet file that contains cases.
 #[derive(Debug)]
 pub struct Input {
     path: PathBuf,
@@ -43,10 +43,10 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens the file; reads it once, for its digest.
+    /// Opens the file, and reads it once for its digest.
     ///
     /// # Errors
-    /// It cannot be read, or is not Parquet.
+    /// The file cannot be read, or is not Parquet.
     pub fn open(path: &Path) -> Result<Input, ShardError> {
         let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
         let file = File::open(path).map_err(failed)?;
@@ -67,17 +67,17 @@ impl Input {
         })
     }
 
-    /// Its columns.
+    /// The file's columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// How many rows it says that it has.
+    /// The number of rows that the file states.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What messages call it: its name, without its folder.
+    /// The file's name in messages: without its folder.
     pub fn name(&self) -> &str {
         &self.name.name
     }
@@ -86,10 +86,10 @@ impl Input {
         &self.name
     }
 
-    /// Its rows, with the columns at these indices only.
+    /// The file's rows, with only the columns at these indices.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn batches(
         &self,
         indices: &[usize],
@@ -102,7 +102,7 @@ impl Input {
     }
 }
 
-/// Refuses a file of another kind for what it is.
+/// Refuses a file that is not Parquet, and reports its kind.
 fn must_be_parquet(path: &Path, mut file: &File) -> Result<(), ShardError> {
     let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
     let mut start = Vec::new();
@@ -114,7 +114,7 @@ fn must_be_parquet(path: &Path, mut file: &File) -> Result<(), ShardError> {
     }
 }
 
-/// What is read as Parquet is the input, and not a shard.
+/// Turns an error about a shard into one about the input, which is read in the same way.
 fn as_input(error: ShardError) -> ShardError {
     match error {
         ShardError::NotParquet { path, why } => ShardError::InputNotParquet { path, why },
@@ -130,7 +130,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// All that a reader gives.
+    /// All batches of a reader.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -164,7 +164,7 @@ impl Iterator for Rows {
     }
 }
 
-/// A Parquet file, its footer read.
+/// A Parquet file whose footer has been read.
 pub(crate) fn open_parquet(
     path: &Path,
 ) -> Result<ParquetRecordBatchReaderBuilder<File>, ShardError> {

@@ -1,5 +1,5 @@
-//! Tables scored a batch at a time, by one machine or many, and runs put together from what the machines wrote. Scores
-//! nothing itself, prints nothing, and knows no data engine: all of them hand over Arrow's batches.
+//! Scores tables a batch at a time, on one machine or many, and merges what the machines wrote into runs. This crate
+//! implements no scoring, prints nothing, and knows no data engine: all of them pass Arrow batches.
 //!
 //! ```text
 //! batch ──> columns ──cases──> scorebox::run ──rows──> results ──> batch of results ──> a shard file, or a data engine
@@ -17,8 +17,8 @@
 //! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
 //! - `seal`: a digest of all that a shard says, by which a file that was damaged on its way is noticed.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
-//! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several
-//!   shards have.
+//! - `sorting`: sorts the names of cases in files, so that memory does not grow with them; `duplicates`: cases that are
+//!   in several shards.
 //! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
 //! - `error`: why something cannot be read, scored or merged.
 //!

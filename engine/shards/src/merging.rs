@@ -1,5 +1,5 @@
-//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run.
-//! Which row of a case is kept is `duplicates`' to decide.
+//! Merges the rows of all shards, each case once, in the order of the shards, into one file, which is a shard of the
+//! same run. It leaves to `duplicates` which row of a case is kept.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -19,10 +19,10 @@ use crate::{
     shards::Shards,
 };
 
-/// Rows that are written at a time.
+/// The number of rows that are written at a time.
 const ROWS_AT_ONCE: usize = 256;
 
-/// Shards whose cases were compared, ready to be put together.
+/// Shards whose cases were compared, ready to be merged.
 #[derive(Debug)]
 pub struct Merge {
     pub(crate) shards: Shards,
@@ -30,10 +30,10 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Compares the cases of the shards. `progress` hears how many rows were read so far, and may end it.
+    /// Compares the cases of the shards. `progress` receives how many rows have been read so far, and may stop it.
     ///
     /// # Errors
-    /// As [`Duplicates::find`].
+    /// The same as for [`Duplicates::find`].
     pub fn of(
         shards: Shards,
         progress: impl FnMut(u64) -> ControlFlow<()>,
@@ -47,7 +47,7 @@ impl Merge {
         &self.shards
     }
 
-    /// What they have in common.
+    /// The cases that are in several rows.
     pub fn duplicates(&self) -> &Duplicates {
         &self.duplicates
     }
@@ -72,7 +72,7 @@ impl Merge {
         }
     }
 
-    /// Hands over the rows that are kept.
+    /// Passes on the rows that are kept.
     pub(crate) fn for_each(
         &self,
         mut take: impl FnMut(&WideRow, &Case) -> Result<(), ShardError>,
@@ -84,11 +84,11 @@ impl Merge {
     }
 }
 
-/// Writes all cases, each once, as one shard; answers with how many there are. `progress` hears how many were written
-/// so far, and may end it.
+/// Writes all cases, each once, as one shard; returns how many there are. `progress` receives how many cases have been
+/// written so far, and may stop it.
 ///
 /// # Errors
-/// [`ShardError::Different`]; [`ShardError::Stopped`]; a shard cannot be read, or the output not written.
+/// [`ShardError::Different`]; [`ShardError::Stopped`]; a shard cannot be read, or the output cannot be written.
 pub fn merge_into_file(
     merge: &Merge,
     out: &mut (dyn Write + Send),
@@ -119,11 +119,11 @@ pub fn merge_into_file(
     Ok(count)
 }
 
-/// The same into the file of this name, which it has when it is complete. Unless it `replaces`, another file of that
-/// name is left as it is. A device or a pipe is written into as it is.
+/// The same into the file with this name, which it gets when it is complete. Unless `replaces` is set, an existing file
+/// with that name is kept. A device or a pipe is written to directly.
 ///
 /// # Errors
-/// As [`merge_into_file`]; [`ShardError::File`]: the file exists, or cannot be written.
+/// The same as for [`merge_into_file`]; [`ShardError::File`]: the file exists, or cannot be written.
 pub fn merge_into_new_file(
     merge: &Merge,
     path: &Path,

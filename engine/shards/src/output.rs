@@ -1,5 +1,5 @@
-//! Where a shard goes: a file that has its name when it is complete, or a device or pipe, which is written into as it
-//! is. Knows no rows.
+//! Writes the output of a shard: a file that gets its name when it is complete, or a device or pipe, which is written
+//! to directly. Knows nothing of rows.
 
 use std::{
     fs::{File, OpenOptions},
@@ -9,21 +9,21 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// What has the name of an output already.
+/// What already exists at the path of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum There {
     Nothing,
-    /// A file, or a link that leads to none.
+    /// A file, or a link without a target.
     File,
     /// A device or a pipe.
     Stream,
 }
 
 impl There {
-    /// What is at this path.
+    /// What exists at this path.
     ///
     /// # Errors
-    /// It cannot be looked at, or is a folder.
+    /// The path cannot be examined, or is a folder.
     pub(crate) fn at(path: &Path) -> io::Result<There> {
         let link = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Nothing),
@@ -37,10 +37,10 @@ impl There {
     }
 }
 
-/// An output in the making.
+/// An output that is being written.
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// A file beside the path, which will get its name.
+    /// A file in the same folder, which gets its name at the end.
     Unnamed {
         file: NamedTempFile,
         path: PathBuf,
@@ -52,12 +52,12 @@ impl Output {
     /// Opens an output at this path.
     ///
     /// # Errors
-    /// It cannot be written, or its folder does not exist.
+    /// The output cannot be written, or its folder does not exist.
     pub(crate) fn begin(path: &Path) -> io::Result<Output> {
         if There::at(path)? == There::Stream {
             return OpenOptions::new().write(true).open(path).map(Output::Stream);
         }
-        // What a link leads to is replaced, and not the link.
+        // The target of a link is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.exists()) {
@@ -72,10 +72,10 @@ impl Output {
         Ok(Output::Unnamed { file, path })
     }
 
-    /// Gives the file its name; one that is there stays, unless it is to be replaced.
+    /// Gives the file its name; an existing file is kept unless `replaces` is set.
     ///
     /// # Errors
-    /// It cannot be written; [`io::ErrorKind::AlreadyExists`].
+    /// The output cannot be written; [`io::ErrorKind::AlreadyExists`].
     pub(crate) fn finish(self, replaces: bool) -> io::Result<()> {
         let Output::Unnamed { file, path } = self else { return Ok(()) };
         file.as_file().sync_all()?;

@@ -1,5 +1,5 @@
-//! What a run is scored with: suite, scorers, versions. Every shard of a run has it, and every row its digest. Loads no
-//! scorer.
+//! Defines what a run is scored with: suite, scorers, versions. Every shard of a run contains the plan, and every row
+//! its digest. Loads no scorer.
 
 use std::collections::HashSet;
 
@@ -29,21 +29,21 @@ pub struct Plan {
     pub run_id: String,
     /// The version of scorebox.
     pub engine_version: String,
-    /// The version of wasmtime in it.
+    /// The version of wasmtime in scorebox.
     pub wasmtime_version: String,
     /// The version of the scorer contract.
     pub contract_version: String,
-    /// What the suite calls itself.
+    /// The name of the suite.
     pub suite_name: Option<String>,
-    /// The suite, as it is stored with a run.
+    /// The suite, in the form that is stored with a run.
     pub suite_json: String,
     /// The digest of the suite.
     pub suite_digest: Digest,
-    /// What sampling is drawn with.
+    /// The seed of sampling.
     pub seed: Option<String>,
     /// The scorers, in the suite's order; without the bytes of their components.
     pub scorers: Vec<ScorerSpec>,
-    /// Those that say something about all rows of a run, which is left out of its shards.
+    /// The scorers that summarize all rows of a run; shards contain no summaries.
     pub summaries: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl Plan {
         }
     }
 
-    /// The id of a run that is given none: the same on each machine that has the suite.
+    /// The id of a run without a given one: the same on each machine that has the suite.
     pub fn default_run_id(suite: &Suite) -> String {
         let allowed = |it: char| it.is_ascii_alphanumeric() || ".-_".contains(it);
         let name: String =
@@ -76,7 +76,7 @@ impl Plan {
         format!("{name}-{}", suite.digest().short())
     }
 
-    /// The digest that rows carry. Where a component's file was found and how fast it starts do not count.
+    /// The digest that rows contain. Where a component's file was found and how fast it starts do not count.
     pub fn digest(&self) -> Digest {
         let mut plan = self.clone();
         for scorer in &mut plan.scorers {
@@ -86,17 +86,17 @@ impl Plan {
         Digest::of(plan.to_json().as_bytes())
     }
 
-    /// The schema of what is scored with it.
+    /// The schema of results that are scored with this plan.
     pub(crate) fn schema(&self) -> SchemaRef {
         schema::schema(self.to_json())
     }
 
     fn to_json(&self) -> String {
-        // Made of texts, numbers and lists, which cannot fail.
+        // It consists of texts, numbers and lists, so this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What differs from another plan, in words; `None` if nothing does that counts.
+    /// What differs from another plan, as text; `None` if nothing relevant does.
     pub fn difference(&self, other: &Plan) -> Option<String> {
         if self.digest() == other.digest()
             || self.without_names_of_components().digest()
@@ -144,7 +144,7 @@ impl Plan {
         })
     }
 
-    /// The same for a plan of the same suite: which run it is, which versions it was scored with and the seed, which an
+    /// The same for a plan of the same suite. The run, the versions that it was scored with, and the seed, which an
     /// option may have replaced, do not count.
     pub(crate) fn difference_of_suite(&self, other: &Plan) -> Option<String> {
         let mut other = other.clone();
@@ -161,7 +161,7 @@ impl Plan {
         self.difference(&other)
     }
 
-    /// Whether both have one suite, whatever its seed is.
+    /// Whether both plans have the same suite, whatever its seed is.
     fn is_of_the_same_suite(&self, other: &Plan) -> bool {
         let without_seed = |plan: &Plan| {
             let mut suite = plan.suite_without_names_of_components()?;
@@ -171,11 +171,11 @@ impl Plan {
         without_seed(self).is_some_and(|suite| without_seed(other) == Some(suite))
     }
 
-    /// The same whatever the suite calls its components: their digests, which the plan has, say which they are, and one
-    /// file has many names.
+    /// The same plan without the names that the suite uses for its components: the plan contains their digests, which
+    /// identify them, and one file can have many names.
     fn without_names_of_components(&self) -> Plan {
         let mut plan = self.clone();
-        // What is not the suite of its digest is compared as it is.
+        // A suite that does not match its digest is compared as it is.
         let is_whole = Digest::of(self.suite_json.as_bytes()) == self.suite_digest;
         if let Some(suite) = self.suite_without_names_of_components().filter(|_| is_whole) {
             plan.suite_json = suite.to_string();
@@ -192,8 +192,8 @@ impl Plan {
         Some(suite)
     }
 
-    /// What is wrong with it, in words, because any program may have written it: what no suite can say, and where it
-    /// contradicts itself. `None` if nothing is.
+    /// What is wrong with the plan, as text, because any program may have written it: what no suite can define, and
+    /// where the plan contradicts itself. `None` if nothing is wrong.
     pub(crate) fn fault(&self) -> Option<String> {
         if let Some(id) = self.repeated_scorer() {
             return Some(format!("its plan names the scorer `{id}` twice"));
@@ -221,14 +221,14 @@ impl Plan {
         ))
     }
 
-    /// A scorer that it names more than once.
+    /// A scorer that the plan names more than once.
     fn repeated_scorer(&self) -> Option<&str> {
         let mut seen = HashSet::new();
         let mut ids = self.scorers.iter().map(|scorer| scorer.scorer_id.as_str());
         ids.find(|id| !seen.insert(*id))
     }
 
-    /// What is stored of the run in a database.
+    /// The form of the run that a database stores.
     pub(crate) fn run_spec(&self, id: RunId, created_at_ms: i64) -> RunSpec {
         RunSpec {
             id,

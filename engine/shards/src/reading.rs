@@ -1,5 +1,5 @@
-//! Batches of results as rows, checked against the plan, because any program may have written the file. What an answer
-//! must be is in `checking`.
+//! Turns batches of results into rows and checks them against the plan, because any program may have written the file.
+//! It leaves to `checking` what an answer must be.
 
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StructArray, cast::AsArray as _};
 use arrow_schema::DataType;
@@ -17,17 +17,17 @@ use crate::{
     schema::{ResultField, RowColumn},
 };
 
-/// A row that is what its plan says, with its case.
+/// A row that follows its plan, with its case.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
     pub row: WideRow,
-    /// The case, sliced.
+    /// The case, split into its parts.
     pub case: Case,
 }
 
 /// The columns of a batch of results.
 pub(crate) struct Batch<'a> {
-    /// Each at the index of its [`RowColumn`].
+    /// The columns, each at the index of its [`RowColumn`].
     rows: Vec<&'a ArrayRef>,
     results: &'a ArrayRef,
     plan: &'a Plan,
@@ -35,7 +35,7 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// The columns; what is wrong with them if they are not those of results.
+    /// Finds the columns; the error is what is wrong with them if they are not columns of results.
     pub(crate) fn of(
         batch: &'a RecordBatch,
         plan: &'a Plan,
@@ -58,7 +58,7 @@ impl<'a> Batch<'a> {
         self.rows[column.index()]
     }
 
-    /// That the row at this index names another plan than the suite that the caller names, in words.
+    /// How the plan of the row at this index differs from the suite that the caller names, as text.
     pub(crate) fn difference_of_plan(&self, index: usize) -> Option<String> {
         let named =
             text(self.column(RowColumn::Plan), index).filter(|named| *named != self.plan_digest)?;
@@ -66,7 +66,7 @@ impl<'a> Batch<'a> {
         Some(format!("it was scored with the plan {named}…, and that of the suite is {plan}…"))
     }
 
-    /// The row at this index of the batch; `location` is where it is, for messages.
+    /// The row at this index of the batch; messages use `location`.
     pub(crate) fn row(&self, index: usize, location: Location) -> Result<Checked, String> {
         let text = |column: RowColumn| {
             text(self.column(column), index)
@@ -205,7 +205,7 @@ fn digest(text: &str) -> Option<Digest> {
     text.parse().ok()
 }
 
-/// The beginning of a digest, which may be any text.
+/// The beginning of a digest; the text may not be a digest.
 fn short(digest: &str) -> String {
     digest.chars().take(12).collect()
 }

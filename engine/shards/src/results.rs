@@ -1,5 +1,5 @@
-//! Rows of scores as batches: one wide row for each case, with a list of what the scorers say inside. Texts of a batch
-//! are bounded, because Arrow counts them in 31 bits.
+//! Turns rows of scores into batches: one wide row for each case, with a list of the scorers' results inside. The texts
+//! of a batch are bounded, because Arrow counts their bytes in 31 bits.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use scorebox::{
 
 use crate::schema::{Kind, ResultField, RowColumn, element, result_fields};
 
-/// Bytes of cases and results after which a batch ends. A single case may have more.
+/// The number of bytes of cases and results after which a batch ends. A single case may have more.
 const MAX_BATCH_BYTES: usize = 64 << 20;
 
-/// A case with what all scorers of the suite say about it, in the suite's order.
+/// A case with the results of all scorers, in the suite's order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WideRow {
     pub id: String,
@@ -32,7 +32,7 @@ pub(crate) struct WideRow {
     pub results: Vec<ScorerResult>,
 }
 
-/// What one scorer says about a case.
+/// The result of one scorer for a case.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ScorerResult {
     pub scorer: String,
@@ -42,7 +42,7 @@ pub(crate) struct ScorerResult {
 }
 
 impl WideRow {
-    /// About how much memory its texts take, in bytes.
+    /// Approximately how many bytes of memory its texts take.
     fn bytes(&self) -> usize {
         let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -56,7 +56,7 @@ impl WideRow {
     }
 }
 
-/// The rows as batches of this schema.
+/// The rows as batches with this schema.
 pub(crate) fn batches(
     schema: &SchemaRef,
     plan: Digest,

@@ -1,22 +1,22 @@
-//! The columns of a batch of results, each once. What is in them is for `results` to write and `reading` to read;
-//! docs/many-machines.md says what each has.
+//! Defines the columns of a batch of results, each once. It leaves their content to `results`, which writes it, and
+//! `reading`, which reads it; docs/many-machines.md describes each column.
 
 use std::{collections::HashMap, sync::Arc};
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-/// The version of the schema: another one where a column is taken away or means something else.
+/// The version of the schema: it changes if a column is removed or gets another meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Keys of the schema's metadata: the version, and the plan as JSON.
 pub(crate) const VERSION_KEY: &str = "scorebox.schema";
 pub(crate) const PLAN_KEY: &str = "scorebox.plan";
-/// The key of a file's metadata with what it was made of, as JSON.
+/// The key of a file's metadata that contains what the file was made from, as JSON.
 pub(crate) const INPUT_KEY: &str = "scorebox.input";
 /// What a file says about the program that wrote it, if this one did.
 pub(crate) const CREATED_BY: &str = "scorebox";
 
-/// What a column has.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// The columns of one level: their names, in order, and an enum by which code names one of them.
+/// Defines the columns of one level: their names, in order, and an enum that names them in code.
 macro_rules! columns {
     (
         $(#[$about:meta])*
@@ -50,14 +50,14 @@ macro_rules! columns {
         }
 
         impl $column {
-            /// All of them, each at its index.
+            /// All columns, each at its index.
             pub(crate) const ALL: [$column; $names.len()] = [$($column::$variant),+];
 
             pub(crate) fn name(self) -> &'static str {
                 $names[self.index()]
             }
 
-            /// Its place among the columns.
+            /// The column's index.
             pub(crate) fn index(self) -> usize {
                 self as usize
             }
@@ -72,7 +72,7 @@ macro_rules! columns {
 }
 
 columns! {
-    /// The columns of a case, which always have a value. `results` follows them.
+    /// The columns of a case, which always have a value. `results` comes after them.
     RowColumn, ROW_FIELDS {
         Id: "id" Text,
         NodeId: "node_id" Text,
@@ -85,7 +85,7 @@ columns! {
 }
 
 columns! {
-    /// What is in each element of `results`: what one scorer says about the case.
+    /// The fields of each element of `results`: the result of one scorer for the case.
     ResultField, RESULT_FIELDS {
         Scorer: "scorer" Text,
         Status: "status" Text,
@@ -120,7 +120,7 @@ pub(crate) fn element() -> Arc<Field> {
     Arc::new(Field::new("element", DataType::Struct(result_fields()), false))
 }
 
-/// The schema of results, with the plan that they were scored with, as JSON, in its metadata.
+/// The schema of results; its metadata contains the plan that they were scored with, as JSON.
 pub(crate) fn schema(plan: String) -> SchemaRef {
     let rows = RowColumn::ALL;
     let rows = rows.into_iter().map(|it| Field::new(it.name(), it.kind().data_type(), false));

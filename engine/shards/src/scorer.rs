@@ -1,5 +1,5 @@
-//! A batch of cases to batches of results: the one function that a shard, a data engine and a program call. Decides
-//! nothing that a run does not.
+//! Turns a batch of cases into batches of results: the one function that shards, data engines and programs call. It
+//! makes no decisions beyond those of a run.
 
 use std::sync::Arc;
 
@@ -21,11 +21,12 @@ use crate::{
     results::{ScorerResult, WideRow, batches},
 };
 
-/// Rows, and bytes of cases, that are scored at a time: enough to keep all jobs busy, few enough that they are small.
+/// The number of rows, and of bytes of cases, that are scored at a time: enough to keep all jobs busy, but few enough
+/// to take little memory.
 const MAX_ROWS: usize = 4096;
 const MAX_BYTES: usize = 16 << 20;
 
-/// A suite that scores batches. Cheap to clone.
+/// Scores batches with a suite. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct BatchScorer {
     suite: Suite,
@@ -37,7 +38,7 @@ pub struct BatchScorer {
 }
 
 impl BatchScorer {
-    /// The suite with its loaded scorers, for the run of this id, with so many jobs.
+    /// Prepares the suite with its loaded scorers for the run with this id, with this many jobs.
     ///
     /// # Errors
     /// [`ShardError::AsksJudge`]: answers of judges are recorded in a database, which machines do not share.
@@ -56,20 +57,20 @@ impl BatchScorer {
         Ok(BatchScorer { suite, scorers, jobs, plan: Arc::new(plan), plan_digest, schema })
     }
 
-    /// What it scores with.
+    /// The plan that this scores with.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The schema of its results.
+    /// The schema of the results.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The columns of a table of cases that has this schema; `mapped` are pairs of a key of a case and a column.
+    /// The columns of a table of cases that has this schema; `mapped` contains pairs of a key of a case and a column.
     ///
     /// # Errors
-    /// [`ShardError::Table`]: there is no output or no id, or a column is not JSON.
+    /// [`ShardError::Table`]: there is no output or id, or the values of a column cannot become JSON.
     pub fn columns(
         &self,
         table: &Schema,
@@ -78,9 +79,9 @@ impl BatchScorer {
         Ok(Columns::find(table, mapped, None)?.with_ids(table)?)
     }
 
-    /// Scores the cases of a batch and answers with all their results, in the order of the cases, as one or more
-    /// batches with [`schema`](BatchScorer::schema). `before` is how many rows of the table came before, and `table`
-    /// what messages call it.
+    /// Scores the cases of a batch and returns all their results, in the order of the cases, as one or more batches
+    /// with [`schema`](BatchScorer::schema). `before` is how many rows of the table precede the batch, and `table` is
+    /// the table's name in messages.
     ///
     /// # Errors
     /// [`ShardError::BadRow`]: a row is not a case; [`ShardError::Run`].
@@ -98,8 +99,8 @@ impl BatchScorer {
         Ok(scored)
     }
 
-    /// The same, a part of the batch at a time: its cases may have far more bytes than it has, which names a text that
-    /// is in many of them once.
+    /// The same, a part of the batch at a time: its cases may take far more memory than the batch, which stores a text
+    /// only once even if many cases contain it.
     pub fn scoring<'a>(
         &'a self,
         batch: &'a RecordBatch,
@@ -141,15 +142,15 @@ pub struct Scoring<'a> {
     columns: &'a Columns,
     before: u64,
     table: &'a str,
-    /// The first row that was not scored.
+    /// The first row that has not been scored.
     next_row: usize,
 }
 
 impl Scoring<'_> {
-    /// The results of the next cases; `None` after the last.
+    /// The results of the next cases; `None` after the last ones.
     ///
     /// # Errors
-    /// As [`BatchScorer::score`].
+    /// The same as for [`BatchScorer::score`].
     pub async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>, ShardError> {
         let cases = self.cases()?;
         match cases.is_empty() {
@@ -178,7 +179,7 @@ impl Scoring<'_> {
     }
 }
 
-/// With its place, which the library's messages have and those about cells have not.
+/// Adds the row's position, which the library's messages contain but those about cells do not.
 fn bad_row(at: &Location, mut error: AnswerError) -> ShardError {
     // Some have the column as well: `TABLE:ROW:COLUMN: …`.
     if !error.message.starts_with(&format!("{at}:")) {

@@ -1,5 +1,5 @@
-//! A shard as a file: results of one input, in its order, with the plan. It gets its name when it is complete; one that
-//! is there already and is the same is left as it is. Scores nothing.
+//! Writes a shard as a file: the results of one input, in its order, with the plan. It gets its name when it is
+//! complete; an existing shard that is the same is kept. Scores nothing.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -25,20 +25,20 @@ use crate::{
     source::{Source, SourceName},
 };
 
-/// Bytes after which a group of rows ends: they are in memory until then.
+/// The number of bytes after which a row group ends: it is in memory until then.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// How the writing of a shard ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Written {
-    /// It is there now.
+    /// The shard was written.
     New,
-    /// Another process was faster, and wrote the same.
+    /// Another process was faster, and wrote the same shard.
     Meanwhile,
 }
 
-/// A shard in the making.
+/// A shard that is being written.
 #[derive(Debug)]
 pub struct ShardFile {
     path: PathBuf,
@@ -96,12 +96,12 @@ impl ShardFile {
     /// Adds results.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The results cannot be written.
     pub fn put(&mut self, results: &RecordBatch) -> Result<(), ShardError> {
         self.writer.put(results).map_err(|error| self.failed(error))
     }
 
-    /// Writes what is left, and gives the shard its name, unless another process was faster with the same one.
+    /// Writes what is left, and gives the shard its name, unless another process was faster with the same shard.
     ///
     /// # Errors
     /// It cannot be written; [`ShardError::Another`]: another process was faster with another one.
@@ -143,7 +143,7 @@ impl<W: Write + Send> Results<W> {
         let plan = schema.metadata().get(PLAN_KEY).map_or("", String::as_str);
         let sealing = Sealing::begin(plan, input.as_deref());
         let input = input.map(|input| vec![KeyValue::new(INPUT_KEY.to_owned(), input)]);
-        // The plan is in the schema of Arrow, which not every program reads, and here.
+        // The plan is in the Arrow schema, which not every program reads, and also here.
         let plan =
             schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
         let mut metadata: Vec<KeyValue> = plan.chain(input.into_iter().flatten()).collect();
@@ -175,7 +175,7 @@ impl<W: Write + Send> Results<W> {
     }
 }
 
-/// Results have the writer's schema, so what goes wrong is the writing.
+/// Results have the writer's schema, so only writing can fail.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

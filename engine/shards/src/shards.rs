@@ -1,5 +1,5 @@
-//! The shards of one run: their plans checked against each other, their rows one at a time. Decides nothing about a
-//! case that two of them have.
+//! Opens the shards of one run, checks their plans against each other, and reads their rows one at a time. It leaves to
+//! `duplicates` what happens to a case that is in two of them.
 
 use std::{
     fs::File,
@@ -19,50 +19,50 @@ use crate::{
     seal::{self, Seal, Sealing},
 };
 
-/// What a user says that shards are of; what is not said is read from them.
+/// What a user states about shards; anything else is read from them.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "callers make it")]
 pub struct Named<'a> {
-    /// The plan of files which a data engine wrote without it; files that have their own must have one of the same
-    /// suite, whatever its seed is.
+    /// The plan of files that a data engine wrote without one; files that have a plan must have one of the same suite,
+    /// whatever its seed is.
     pub plan: Option<&'a Plan>,
-    /// The run that they are parts of.
+    /// The run that the shards belong to.
     pub run: Option<&'a str>,
-    /// What their sampling was drawn with.
+    /// The seed of their sampling.
     pub seed: Option<&'a str>,
 }
 
-/// Shards of one run.
+/// The shards of one run.
 #[derive(Debug)]
 pub struct Shards {
     paths: Vec<PathBuf>,
-    /// Of each file what its rows are of.
+    /// What the rows of each file belong to.
     of: Vec<OfFile>,
     plan: Plan,
     plan_digest: Digest,
     rows: u64,
 }
 
-/// What the rows of a file are of.
+/// What the rows of a file belong to.
 #[derive(Clone, Copy, Debug)]
 struct OfFile {
     /// Whether it was put together from other shards.
     is_merged: bool,
     /// The plan that they must name: one that counts as that of the others, which may call a component otherwise.
     plan: Digest,
-    /// Whether the file names it.
+    /// Whether the file itself contains the plan.
     is_named: bool,
 }
 
-/// Where a row is: the number of the shard, and that of the row in it, from 0.
+/// The position of a row: the number of the shard, and that of the row in it, both from 0.
 pub(crate) type At = (u32, u64);
 
 impl Shards {
     /// Opens shards, in this order.
     ///
     /// # Errors
-    /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not
-    /// of one run; [`ShardError::NotThePlan`]: they are not what is named.
+    /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they do not
+    /// belong to one run; [`ShardError::NotThePlan`]: they do not match what the user states.
     pub fn open(paths: &[PathBuf], named: Named<'_>) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
         let (mut rows, mut of) = (0, Vec::with_capacity(paths.len()));
@@ -99,17 +99,17 @@ impl Shards {
         Ok(Shards { paths: paths.to_vec(), of, plan, plan_digest, rows })
     }
 
-    /// What they were scored with.
+    /// The plan that the shards were scored with.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// How many rows they say that they have together, cases that are in several counted each time.
+    /// The number of rows that the shards state, with repeated cases counted each time.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many there are.
+    /// The number of shards.
     pub fn count(&self) -> usize {
         self.paths.len()
     }
@@ -211,7 +211,7 @@ fn must_be(path: &Path, own: &Plan, named: Named<'_>) -> Result<(), ShardError> 
     difference.map(refused).map_or(Ok(()), Err)
 }
 
-/// A shard, opened, with its plan.
+/// Opens a shard, and reads its plan.
 pub(crate) fn open_shard(
     path: &Path,
 ) -> Result<(Plan, ParquetRecordBatchReaderBuilder<File>), ShardError> {

@@ -1,5 +1,5 @@
-//! Names of cases and digests of their results, sorted by names in files without names, a part at a time: a few bytes a
-//! case on disk, and 1/256 of them in memory. Knows neither cases nor shards.
+//! Sorts names of cases, with digests of their results, in unnamed files, a part at a time: this takes a few bytes for
+//! each case on disk, and 1/256 of them in memory. Knows nothing of cases or shards.
 
 use std::{
     fs::File,
@@ -10,14 +10,14 @@ use scorebox::digest::Digest;
 
 use crate::shards::At;
 
-/// How many parts there are. Each is a file that is open.
+/// The number of parts. Each is an open file.
 const PARTS: usize = 256;
-/// Bytes of an entry: half of either digest, which is enough to distinguish whatever no one made on purpose, and the
-/// place.
+/// An entry contains half of each digest, which is enough to distinguish everything that was not made to collide, and
+/// the position.
 const HALF: usize = 16;
 const ENTRY: usize = 2 * HALF + 4 + 8;
 
-/// A case and its results, by their digests, and where they are.
+/// A case and its results, as digests, and their position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub name: [u8; HALF],
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub content: [u8; HALF],
 }
 
-/// Entries on their way to being sorted.
+/// Entries that are collected to be sorted.
 #[derive(Debug)]
 pub(crate) struct Sorting {
     parts: Vec<Option<BufWriter<File>>>,
@@ -48,7 +48,8 @@ impl Sorting {
         out.write_all(&at.1.to_le_bytes())
     }
 
-    /// The entries by their names, and of one name by their places; a part at a time.
+    /// The entries in the order of their names, and those with the same name in the order of their positions; a part at
+    /// a time.
     pub(crate) fn sorted(self) -> impl Iterator<Item = io::Result<Vec<Entry>>> {
         self.parts.into_iter().flatten().map(|part| {
             let mut file = part.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -1,4 +1,4 @@
-//! The address of a collector and how it is spoken to, as far as that can be judged before something is sent there.
+//! Checks the address of a collector for a protocol, as far as that is possible before something is sent there.
 //! Connects to nothing.
 
 use reqwest::Url;
@@ -25,7 +25,7 @@ impl Speaks {
 /// Why nothing can be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// It is neither of `http` nor of `https`.
+    /// Its scheme is neither `http` nor `https`.
     Scheme,
     /// It names no host, as where a variable in it is empty. The client would take the path for one.
     Host,
@@ -33,14 +33,14 @@ pub(crate) enum Flaw {
     Authority,
     /// It has a user name or a password, which the exporters do not send.
     Credentials,
-    /// It has a query or a fragment, and the path of a signal is added at its end.
+    /// It contains a query or a fragment, so the path of a signal cannot be added at its end.
     Query,
 }
 
-/// What is wrong with an address. `is_whole`: it is the address of one signal, to which HTTP adds no path.
+/// What is wrong with an address. `is_whole`: whether it is the full address of one signal, to which HTTP adds no path.
 pub(crate) fn flaw(address: &str, speaks: Speaks, is_whole: bool) -> Option<Flaw> {
     let scheme = scheme(address);
-    // An address of gRPC may be without: the exporter adds it.
+    // A gRPC address may have no scheme: the exporter adds it.
     let is_of_web = scheme.map_or(speaks == Speaks::Grpc, is_of_web);
     if !is_of_web {
         return Some(Flaw::Scheme);
@@ -61,10 +61,10 @@ pub(crate) fn flaw(address: &str, speaks: Speaks, is_whole: bool) -> Option<Flaw
     (!is_used_as_it_is && rest.contains(['?', '#'])).then_some(Flaw::Query)
 }
 
-/// What an address has before `://`.
+/// The part of an address before `://`.
 pub(crate) fn scheme(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once("://")?;
-    // A path or a query may have the same signs.
+    // A path or a query may also contain `://`.
     (!scheme.contains(['/', '?', '#'])).then_some(scheme)
 }
 
@@ -86,7 +86,7 @@ mod tests {
                 assert_eq!(flaw(address, speaks, false), Some(Flaw::Scheme), "{address}");
             }
         }
-        // It is given the scheme that OTEL_EXPORTER_OTLP_INSECURE says.
+        // The exporter adds the scheme that OTEL_EXPORTER_OTLP_INSECURE selects.
         assert_eq!(flaw("a:4317", Speaks::Grpc, false), None);
         assert_eq!(flaw("a:4318", Speaks::Http, false), Some(Flaw::Scheme));
     }

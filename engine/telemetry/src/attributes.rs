@@ -1,11 +1,11 @@
-//! What the variables say about the program that exports: its name, and the attributes that go with everything it
-//! sends.
+//! Reads what the variables define about the program that exports: its name, and the attributes that are sent with
+//! everything.
 
 const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const SERVICE: &str = "OTEL_SERVICE_NAME";
 
-/// The attributes that are named, decoded, in their order; the variable of the name of the service has the last word.
-/// The crates of OpenTelemetry read the same variables, and decode nothing.
+/// The attributes from the variables, decoded, in their order; the variable of the service name wins. The crates of
+/// OpenTelemetry read the same variables, but do not decode them.
 pub(crate) fn named(
     variable: &dyn Fn(&str) -> Option<String>,
     warnings: &mut Vec<String>,
@@ -32,7 +32,7 @@ fn attribute(entry: &str) -> Option<(String, String)> {
     Some((name, decoded(value.trim())?))
 }
 
-/// A text without its percent-encoding, if it is UTF-8 then. A `%` without two digits stands for itself.
+/// A text without its percent-encoding, if the result is UTF-8. A `%` without two digits is kept.
 fn decoded(written: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(written.len());
     let mut rest = written.as_bytes();
@@ -44,7 +44,7 @@ fn decoded(written: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The byte that two hexadecimal digits are.
+/// The byte that two hexadecimal digits encode.
 fn byte(digits: &[u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     u8::try_from(high? * 16 + low?).ok()

@@ -1,4 +1,4 @@
-//! What was handed over, what arrived and what was lost, and how much may wait. Sends nothing.
+//! Counts what was handed over, what arrived and what was lost, and limits how much may wait. Sends nothing.
 
 use std::{
     borrow::Cow,
@@ -10,31 +10,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a run waits for room at most while a collector has never answered.
+/// The longest time that a run waits for room while a collector has never answered.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// What a collector that has answered has beyond the time-out of an export, whose failure is known by then.
+/// Additional time for a collector that has answered, so that the failure of an export is known before the wait ends.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Bytes of a reason that are kept.
+/// The most bytes that are kept of a reason.
 const REASON_BYTES: usize = 200;
-/// The reason if a part was rejected. What the collector says of it is not repeated: it may quote what it was sent.
+/// The reason if part of an export was rejected. The collector's message is not repeated: it may quote what it was
+/// sent.
 const REJECTED: &str = "it rejected a part";
 
-/// How the export went.
+/// The outcome of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delivered {
-    /// Score events that the run had.
+    /// The number of score events of the runs.
     pub events: u64,
-    /// Those among them that a collector took.
+    /// How many of them a collector accepted.
     pub events_sent: u64,
-    /// Whether the last state of the metrics did not arrive.
+    /// Whether the last state of the metrics was lost.
     pub metrics_lost: bool,
-    /// Why something did not arrive, if that is known. Has neither an address nor a header in it.
+    /// Why something did not arrive, if that is known. Contains no address and no header.
     pub reason: Option<String>,
 }
 
 impl Delivered {
-    /// Score events that no collector took.
+    /// The number of score events that no collector accepted.
     pub fn events_lost(&self) -> u64 {
         self.events.saturating_sub(self.events_sent)
     }
@@ -48,9 +49,9 @@ impl Delivered {
 /// The items of one signal on their way.
 #[derive(Debug)]
 pub(crate) struct Delivery {
-    /// Items that may wait.
+    /// How many items may wait.
     room: u64,
-    /// How long an export takes at most.
+    /// The time-out of an export.
     timeout: Duration,
     state: Mutex<State>,
     settled: Condvar,
@@ -62,15 +63,15 @@ pub(crate) struct Delivery {
 struct State {
     offered: u64,
     waiting: u64,
-    /// The latest export failed, or took longer than patience lasts.
+    /// Whether the latest export failed, or took longer than patience allows.
     is_out_of_reach: bool,
-    /// When the latest export arrived.
+    /// When the latest successful export arrived.
     answered: Option<Instant>,
-    /// What the transport knows about an export under way that the exporter does not say.
+    /// What the transport knows about the export under way that the exporter does not report.
     cause: Option<Cow<'static, str>>,
-    /// Items of the export under way that a collector rejects although it answers with success.
+    /// How many items of the export under way a collector rejects although it answers with success.
     rejected: u64,
-    /// The latest export arrived in part.
+    /// Whether the latest export arrived only in part.
     is_partial: bool,
     reason: Option<String>,
 }
@@ -87,8 +88,9 @@ impl Delivery {
         }
     }
 
-    /// Counts an item; answers whether there is room for it. If the caller waits, it does so as long as exports arrive
-    /// within their time-out. A collector that never answered has [`FIRST_PATIENCE`], and none after a failure.
+    /// Counts an item; returns whether there is room for it. If the caller waits, it waits as long as exports arrive
+    /// within their time-out. For a collector that has never answered it waits [`FIRST_PATIENCE`], and after a failure
+    /// not at all.
     pub(crate) fn offer(&self, waits: bool) -> bool {
         let mut state = self.lock();
         state.offered += 1;
@@ -110,14 +112,14 @@ impl Delivery {
         has_room
     }
 
-    /// How long an export may take before it counts as one that does not arrive.
+    /// How long an export may take before it counts as lost.
     fn patience(&self, state: &State) -> Duration {
         let patience = self.timeout.saturating_add(MARGIN);
         if state.answered.is_some() { patience } else { patience.min(FIRST_PATIENCE) }
     }
 
-    /// Whether the collector answered the latest export, and the next one may still arrive. What is left is sent since
-    /// then.
+    /// Whether the collector answered the latest export, and the next one may still arrive. `since` is
+    /// when the sending of the remaining items began.
     pub(crate) fn is_answering(&self, since: Instant) -> bool {
         let state = self.lock();
         let answered = state.answered.filter(|_| !state.is_out_of_reach);
@@ -129,17 +131,17 @@ impl Delivery {
         self.lock().answered.is_some()
     }
 
-    /// The transport knows why the export under way does not arrive, or not yet: it may be retried.
+    /// Records why the export under way does not arrive, or not yet: it may be retried.
     pub(crate) fn note_cause(&self, cause: impl Into<Cow<'static, str>>) {
         self.lock().cause = Some(cause.into());
     }
 
-    /// The collector rejects so many items of the export under way, and answers with success.
+    /// Records that the collector rejects this many items of the export under way, but answers with success.
     pub(crate) fn note_rejected(&self, items: u64) {
         self.lock().rejected = items;
     }
 
-    /// So many items are not on their way any more: they arrived, or they are lost.
+    /// Records that this many items have arrived or are lost.
     pub(crate) fn settle(&self, items: u64, outcome: Result<(), String>) {
         let mut state = self.lock();
         state.waiting = state.waiting.saturating_sub(items);
@@ -165,13 +167,13 @@ impl Delivery {
         self.settled.notify_all();
     }
 
-    /// From now on nothing is sent any more, and [`unless_closed`](Delivery::unless_closed) does nothing. Waits for
-    /// what it does at the moment.
+    /// Ends all sending: from now on [`unless_closed`](Delivery::unless_closed) does nothing. Waits for what it is
+    /// doing at the moment.
     pub(crate) fn close(&self) {
         *self.closing() = true;
     }
 
-    /// Does it, unless nothing is sent any more. It must not block: it holds up [`close`](Delivery::close).
+    /// Calls `act`, unless the delivery is closed. `act` must not block, because it delays [`close`](Delivery::close).
     pub(crate) fn unless_closed<T>(&self, act: impl FnOnce() -> T) -> Option<T> {
         let is_closed = self.closing();
         (!*is_closed).then(act)
@@ -181,29 +183,29 @@ impl Delivery {
         self.is_closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Items that were offered, and those that arrived.
+    /// How many items were offered, and how many arrived.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.lock().offered, self.sent.load(Ordering::Relaxed))
     }
 
-    /// Whether the latest attempt failed.
+    /// Whether the latest export failed.
     pub(crate) fn is_out_of_reach(&self) -> bool {
         self.lock().is_out_of_reach
     }
 
-    /// Whether the latest export arrived in part.
+    /// Whether the latest export arrived only in part.
     pub(crate) fn is_partial(&self) -> bool {
         self.lock().is_partial
     }
 
-    /// Why the export under way does not arrive, or the latest that failed did not.
+    /// Why the export under way does not arrive, or why the latest failed one did not.
     pub(crate) fn reason(&self) -> Option<String> {
         let state = self.lock();
         state.cause.clone().map(Cow::into_owned).or_else(|| state.reason.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is behind the lock is consistent after every statement.
+        // The data behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,15 +1,15 @@
-//! Why nothing can be exported. Never says an address or a header, which may hold secrets.
+//! Defines why telemetry cannot start. No message contains an address or a header, because both may contain secrets.
 
 /// Why telemetry cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// An address is not one that the protocol can reach.
+    /// The protocol cannot reach an address.
     #[error(
         "the address of the OpenTelemetry collector for {signal} is not a valid {protocol} URL"
     )]
     Endpoint {
-        /// What was to be sent there: `logs` or `metrics`.
+        /// What would be sent there: `logs` or `metrics`.
         signal: &'static str,
         /// `HTTP` or `gRPC`.
         protocol: &'static str,
@@ -25,18 +25,18 @@ pub enum TelemetryError {
         "the address of the OpenTelemetry collector for {signal} has a user name or a password in it, which cannot be sent"
     )]
     Credentials {
-        /// What was to be sent there: `logs` or `metrics`.
+        /// What would be sent there: `logs` or `metrics`.
         signal: &'static str,
     },
-    /// An address has a query or a fragment, so that the path of a signal cannot be added.
+    /// An address contains a query or a fragment, so that the path of a signal cannot be added.
     #[error(
         "the address of the OpenTelemetry collector for {signal} has a query or a fragment, and a path must be added to it"
     )]
     Query {
-        /// What was to be sent there: `logs` or `metrics`.
+        /// What would be sent there: `logs` or `metrics`.
         signal: &'static str,
     },
-    /// A file of certificates cannot be used.
+    /// A certificate file cannot be used.
     #[error("cannot use the certificates in `{path}`, which {variable} names: {reason}")]
     Certificate {
         /// The file.

@@ -11,15 +11,15 @@ use scorebox::{row::Status, run::ScorerEnded};
 
 /// The event's name.
 const NAME: &str = "gen_ai.evaluation.result";
-/// Bytes of a text that are sent: what waits is in memory.
+/// The most bytes of a text that are sent, because waiting events are kept in memory.
 const TEXT_BYTES: usize = 2048;
 
-/// Whether there is an event for it: a scorer that does not apply has no result.
+/// Whether a score becomes an event: a scorer that does not apply has no result.
 pub(crate) fn has_event(ended: &ScorerEnded) -> bool {
     matches!(ended.row.answer.status, Status::Scored | Status::Error)
 }
 
-/// Writes what a scorer said into a log record.
+/// Writes the result of a scorer into a log record.
 pub(crate) fn fill(record: &mut impl LogRecord, ended: &ScorerEnded) {
     let row = &ended.row;
     let answer = &row.answer;
@@ -58,7 +58,7 @@ pub(crate) fn fill(record: &mut impl LogRecord, ended: &ScorerEnded) {
     }
 }
 
-/// A text within its bytes.
+/// A text, cut to the limit.
 fn cut(text: &str) -> String {
     match text.len() <= TEXT_BYTES {
         true => text.to_owned(),

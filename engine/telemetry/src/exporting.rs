@@ -1,5 +1,5 @@
-//! The exporters of OTLP, counted: each export has a time-out, and runs on the runtime of the telemetry, whatever
-//! thread of OpenTelemetry asks for it.
+//! Counts the exports of OTLP exporters, gives each a time-out, and runs them on the runtime of the telemetry,
+//! whichever OpenTelemetry thread asks for them.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     transport::{OUT_OF_REACH, WITHOUT_TLS, refused_certificate},
 };
 
-/// What an exporter has beyond its time-out to say itself why it failed.
+/// How much longer than its time-out an exporter may take to report why it failed.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// An exporter whose exports are counted.
@@ -30,13 +30,13 @@ pub(crate) struct Counted<E> {
 }
 
 impl<E> Counted<E> {
-    /// Exports so many items; the outcome is counted, unless the delivery is closed before there is one.
+    /// Exports this many items and counts the outcome, unless the delivery is closed first.
     async fn export(
         &self,
         items: u64,
         export: impl Future<Output = OTelSdkResult>,
     ) -> OTelSdkResult {
-        // A time-out needs a runtime when it is made, too.
+        // A time-out also needs a runtime when it is created.
         let limited = async { tokio::time::timeout(self.timeout + GRACE, export).await };
         let Some(limited) = self.until_closed(limited).await else {
             return Err(OTelSdkError::AlreadyShutdown);
@@ -46,8 +46,8 @@ impl<E> Counted<E> {
         outcome
     }
 
-    /// Runs a future of the runtime on another thread. It is never polled once the delivery is closed: the runtime may
-    /// be gone then, and timers of one that is gone panic.
+    /// Runs a future of the runtime on another thread. It is never polled after the delivery is closed: the runtime may
+    /// be gone by then, and its timers would panic.
     async fn until_closed<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         poll_fn(|context| {
@@ -61,11 +61,11 @@ impl<E> Counted<E> {
     }
 }
 
-/// What went wrong. The messages of the exporters have statuses and codes, and no answer of the collector.
+/// The reason for a failure. The exporters' messages contain statuses and codes, but no answer of the collector.
 fn words(error: &OTelSdkError) -> String {
     match error {
         OTelSdkError::Timeout(after) => format!("no answer within {} ms", after.as_millis()),
-        // The exporter over gRPC hands on no type.
+        // The gRPC exporter returns no error type.
         OTelSdkError::InternalFailure(message) => match certificate_fault_in_words(message) {
             Some(fault) => refused_certificate(fault).to_owned(),
             None => of_grpc(message).unwrap_or_else(|| message.clone()),
@@ -74,7 +74,7 @@ fn words(error: &OTelSdkError) -> String {
     }
 }
 
-/// Why a collector over gRPC took nothing, from the message of the exporter: its words are those of four libraries.
+/// Why a gRPC collector accepted nothing, from the exporter's message, which comes from four libraries.
 fn of_grpc(message: &str) -> Option<String> {
     let (_, status) = message.split_once(GRPC_CODE)?;
     let (code, said) = status.split_once(':').unwrap_or((status, ""));
@@ -86,13 +86,13 @@ fn of_grpc(message: &str) -> Option<String> {
     })
 }
 
-/// What stands before the status: `opentelemetry-otlp`, `exporter/tonic`.
+/// The text before the status: `opentelemetry-otlp`, `exporter/tonic`.
 const GRPC_CODE: &str = "gRPC code: ";
-/// That a status comes of the connection and not of the collector: tonic, `transport/error.rs`.
+/// The text for a status that comes from the connection and not from the collector: tonic, `transport/error.rs`.
 const TRANSPORT: &str = "transport error";
-/// What hyper-util (`client/legacy/connect`) says when it cannot connect.
+/// What hyper-util (`client/legacy/connect`) reports if it cannot connect.
 const NO_CONNECTION: [&str; 2] = ["tcp connect error", "dns error"];
-/// What rustls (`Debug` of `InvalidMessage`) says when the first byte does not begin a TLS record.
+/// What rustls (`Debug` of `InvalidMessage`) reports if the first byte does not begin a TLS record.
 const NO_RECORD: &str = "InvalidContentType";
 const NOT_GRPC: &str = "it does not use gRPC at this address, or closed the connection; if it has TLS, its address begins with https://, and if it speaks HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf";
 

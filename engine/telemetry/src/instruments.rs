@@ -1,4 +1,4 @@
-//! The metrics: those of Smithers with their names and meaning, and our own. Sends nothing.
+//! Defines the metrics: those of Smithers with their names and meanings, and our own. Sends nothing.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use opentelemetry::{
 };
 use scorebox::run::{Event, ScorerEnded};
 
-/// The bounds of the buckets of durations, in milliseconds: each twice the one before, 10 ms to about 80 s.
+/// The bounds of the duration buckets in milliseconds: each is twice the one before, from 10 ms to about 80 s.
 fn duration_bounds() -> Vec<f64> {
     (0..14).map(|power| 10.0 * f64::from(1_u32 << power)).collect()
 }
@@ -25,7 +25,7 @@ pub(crate) struct Instruments {
     refused: Counter<u64>,
     cache_hits: Counter<u64>,
     cache_misses: Counter<u64>,
-    /// The attributes of each scorer, by its id: as many as the suite has.
+    /// The attributes of each scorer of the suite, by its id.
     scorers: HashMap<String, [KeyValue; 2]>,
 }
 
@@ -66,7 +66,7 @@ impl Instruments {
         }
     }
 
-    /// Counts what an event says.
+    /// Updates the metrics from an event.
     pub(crate) fn hear(&mut self, event: &Event) {
         match event {
             Event::Started(started) => {

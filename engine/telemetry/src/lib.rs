@@ -2,20 +2,20 @@
 //! [`Sink`](scorebox::run::Sink) of run events for any program that embeds scorebox. Prints nothing, and decides
 //! nothing about a run.
 //!
-//! - `settings`: what the standard variables ask for.
+//! - `settings`: what the standard variables request.
 //! - `address`: whether a collector's address is one that can be sent to.
-//! - `attributes`: what the variables say about the program that exports.
-//! - `transport`: the exporters of OTLP, by protocol, with their certificates and time-outs.
-//! - `rejected`: what a collector rejects although it answers with success.
-//! - `delivery`: what was handed over, sent and lost; room for what waits.
-//! - `exporting`: the exporters, counted, on a runtime of their own.
-//! - `instruments`: the metrics, and what of an event counts in which.
+//! - `attributes`: what the variables define about the program that exports.
+//! - `transport`: the OTLP exporters, by protocol, with their certificates and time-outs.
+//! - `rejected`: which items a collector rejects although it answers with success.
+//! - `delivery`: counts what was handed over, sent and lost; limits what may wait.
+//! - `exporting`: the exporters, counted, on their own runtime.
+//! - `instruments`: the metrics, and which parts of an event they count.
 //! - `evaluation`: a score as an event of the conventions for generative AI.
-//! - `telemetry`: all of it in one value, from the start to the end.
-//! - `error`: why there is no telemetry.
+//! - `telemetry`: all of these in one value, from start to end.
+//! - `error`: why telemetry cannot start.
 //!
-//! The variables of OpenTelemetry (`OTEL_…`) say where to and how; `docs/telemetry.md` lists them. Most of them are
-//! read by the crates of OpenTelemetry themselves.
+//! The variables of OpenTelemetry (`OTEL_…`) define where to export and how; `docs/telemetry.md` lists them. The crates
+//! of OpenTelemetry read most of them themselves.
 //!
 //! ```no_run
 //! use scorebox::{engine::{Cases, Engine}, suite::Suite};
@@ -33,9 +33,9 @@
 //! # }
 //! ```
 //!
-//! - **Invariant:** a collector that does not answer fails no run, and holds one up for the time-out of an export at
-//!   most, and only if the program lets it.
-//! - **Invariant:** no message has a header or an address in it: both may hold secrets.
+//! - **Invariant:** a collector that does not answer makes no run fail, and delays one at most for the time-out of an
+//!   export, and only if the program allows it.
+//! - **Invariant:** no message contains a header or an address: both may contain secrets.
 
 #![warn(missing_debug_implementations)]
 

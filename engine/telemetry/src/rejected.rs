@@ -1,9 +1,9 @@
-//! How many items a collector rejected although it answers with success: `partial_success` of OTLP's answers, which the
-//! exporters do not hand on. Never fails: an answer that cannot be read rejects nothing.
+//! Reads how many items a collector rejected although it answers with success: `partial_success` of OTLP's answers,
+//! which the exporters do not return. This never fails: an answer that cannot be read rejects nothing.
 
 use std::iter;
 
-/// Items that were rejected, as an answer to an export of logs or of metrics has it: both have the same fields.
+/// The number of rejected items in an answer to an export of logs or of metrics: both have the same fields.
 pub(crate) fn rejected(answer: &[u8]) -> u64 {
     let partial = fields(answer).find_map(|field| match field {
         (1, Value::Bytes(partial)) => Some(partial),
@@ -15,18 +15,18 @@ pub(crate) fn rejected(answer: &[u8]) -> u64 {
             _ => None,
         })
     });
-    // It has a sign on the wire.
+    // The number is signed in the protocol.
     rejected.filter(|it| i64::try_from(*it).is_ok()).unwrap_or(0)
 }
 
-/// A field's value in protobuf, as far as it is needed.
+/// The value of a protobuf field, as far as it is needed.
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
     Fixed,
 }
 
-/// The fields of a message, by number, up to the first that cannot be read.
+/// The fields of a message, by number, up to the first one that cannot be read.
 fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Value<'_>)> {
     iter::from_fn(move || {
         let key = varint(&mut bytes)?;
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn what_was_rejected_is_found_whatever_is_beside_it() {
         assert_eq!(rejected(&[0x0a, 2, 0x08, 3]), 3);
-        // A message before the number, which is 300, and fields that are not known before both.
+        // This answer has a message before the number, which is 300, and unknown fields before both.
         assert_eq!(rejected(&[0x15, 0, 0, 0, 0, 0x0a, 6, 0x12, 1, b'x', 0x08, 0xac, 2]), 300);
         assert_eq!(rejected(&[0x19, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a, 2, 0x08, 1]), 1);
     }

@@ -1,6 +1,6 @@
-//! What the standard variables of OpenTelemetry ask for, as far as the crates of OpenTelemetry do not read them:
-//! whether anything is exported, by which protocol, with which time-out and certificates. Those that they ignore if
-//! they cannot be used are checked. Leaves addresses to `address`. Opens no file.
+//! Reads what the standard variables of OpenTelemetry request, as far as the crates of OpenTelemetry do not read them:
+//! whether anything is exported, with which protocol, time-out and certificates. Also checks variables that those
+//! crates ignore if they are not valid. Leaves addresses to `address`. Opens no file.
 
 use std::{env, time::Duration};
 
@@ -11,25 +11,25 @@ use crate::{
     attributes,
 };
 
-/// The time-out of an export, unless a variable says another.
+/// The time-out of an export, unless a variable sets another one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time between exports of metrics, unless a variable says another.
+/// The time between exports of metrics, unless a variable sets another one.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Score events that wait, unless a variable says another number. A run hands over those of a commit at once, and a
-/// record is about a kilobyte.
+/// How many score events may wait, unless a variable sets another number. A run hands over all events of a commit at
+/// once, and a record takes about a kilobyte.
 const DEFAULT_ROOM: u64 = 16_384;
-/// The most that wait, whatever a variable says: room for them is made at the beginning.
+/// The most events that may wait, whatever a variable sets: their room is allocated at the beginning.
 const MAX_ROOM: u64 = 1_000_000;
-/// Score events that go in one export, unless a variable says another number.
+/// How many score events one export sends, unless a variable sets another number.
 const DEFAULT_BATCH: u64 = 512;
-/// The time between exports of scores, unless a variable says another.
+/// The time between exports of scores, unless a variable sets another one.
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// Scores, which are log records with an event's name.
+    /// Scores, which are log records with an event name.
     Logs,
     /// Counters, the histogram, the gauge.
     Metrics,
@@ -38,7 +38,7 @@ pub(crate) enum Signal {
 impl Signal {
     const ALL: [Signal; 2] = [Signal::Logs, Signal::Metrics];
 
-    /// Its name in messages and in the path of HTTP.
+    /// Its name in messages and in the HTTP path.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Signal::Logs => "logs",
@@ -122,43 +122,43 @@ const DISABLED: &str = "OTEL_SDK_DISABLED";
 pub(crate) struct Route {
     pub(crate) signal: Signal,
     pub(crate) speaks: Speaks,
-    /// An address that the program gave; `None` for that of the variables, or the standard's.
+    /// The address that the program set; `None` for the address of the variables, or the standard one.
     pub(crate) given: Option<String>,
     pub(crate) is_encrypted: bool,
-    /// Why nothing can be sent to the address, as far as that can be seen.
+    /// Why nothing can be sent to the address, as far as that is known.
     pub(crate) flaw: Option<Flaw>,
     pub(crate) timeout: Duration,
-    /// The file with the certificates that the collector's is checked against, and the variable that names it.
+    /// The certificate file that the collector's certificate is checked against, and the variable that names it.
     pub(crate) certificate: Option<(String, &'static str)>,
 }
 
-/// What is exported, and what could not be understood: a sentence each.
+/// What is exported, and a warning for each variable that is not valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) logs: Option<Route>,
     pub(crate) metrics: Option<Route>,
     /// The time between exports of metrics, if there are any.
     pub(crate) interval: Duration,
-    /// How many score events may wait, if there are any.
+    /// How many score events may wait, if they are exported.
     pub(crate) room: u64,
-    /// How many of them go in one export.
+    /// How many score events one export sends.
     pub(crate) batch: u64,
-    /// The time between exports of them.
+    /// The time between exports of score events.
     pub(crate) delay: Duration,
-    /// What the variables say about the program, the latter of two with the same name.
+    /// What the variables define about the program; of two attributes with the same name, the latter.
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Whether the variables ask for an export: one of them names a collector, and none of them switches it off.
+/// Whether the variables request an export: one of them names a collector, and none of them disables the export.
 pub fn is_asked_for() -> bool {
     let settings = Settings::of(None, false, &read);
     settings.logs.is_some() || settings.metrics.is_some()
 }
 
 impl Settings {
-    /// What the process's variables ask for. With an address, or if the program asks for it, everything is exported
-    /// that is not switched off.
+    /// What the process's variables request. With an address, or if the program requests it, everything is exported
+    /// that is not disabled.
     pub(crate) fn of_process(given: Option<&str>, is_asked_for: bool) -> Settings {
         Settings::of(given, is_asked_for, &read)
     }
@@ -185,7 +185,7 @@ impl Settings {
             let endpoint = endpoint.as_deref().unwrap_or("http://localhost");
             let scheme = address::scheme(endpoint);
             if speaks == Speaks::Grpc {
-                // The exporter reads them.
+                // The exporter reads these.
                 for name in [signal.insecure_variable(), INSECURE] {
                     settings.is_true(name, variable);
                 }
@@ -221,7 +221,7 @@ impl Settings {
         settings
     }
 
-    /// Whether the variable that names exporters names this one.
+    /// Whether the variable for exporters names this one.
     fn is_exported(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) -> bool {
         let name = signal.exporter_variable();
         let Some(exporters) = variable(name) else { return true };
@@ -260,7 +260,7 @@ impl Settings {
         given.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The time that a variable says, if it says one that can be used.
+    /// The time that a variable sets, if it is valid.
     fn milliseconds(
         &mut self,
         name: &str,
@@ -274,7 +274,7 @@ impl Settings {
         None
     }
 
-    /// How many score events a variable says, if it says a number that can be used.
+    /// The number of score events that a variable sets, if it is valid.
     fn number(
         &mut self,
         name: &str,
@@ -290,7 +290,7 @@ impl Settings {
                 self.warn(format!("{name} must be more than 0"));
                 default
             }
-            // A number that is larger than any here has only digits, too.
+            // A number that is too large for the type also consists of digits.
             _ if is_whole => {
                 self.warn(format!("{name} is more than {MAX_ROOM}, which is used in its place"));
                 MAX_ROOM
@@ -302,7 +302,7 @@ impl Settings {
         }
     }
 
-    /// Whether a variable says `true`; whatever is not `true` counts as `false`.
+    /// Whether a variable is `true`; any other value counts as `false`.
     fn is_true(&mut self, name: &str, variable: &dyn Fn(&str) -> Option<String>) -> bool {
         let Some(written) = variable(name) else { return false };
         let is_true = written.eq_ignore_ascii_case("true");
@@ -312,7 +312,7 @@ impl Settings {
         is_true
     }
 
-    /// The exporter takes its default in place of one that it does not know.
+    /// The exporter replaces an unknown value by its default.
     fn check_temporality(&mut self, variable: &dyn Fn(&str) -> Option<String>) {
         let Some(written) = variable(TEMPORALITY) else { return };
         let known = ["cumulative", "delta", "lowmemory"];
@@ -323,7 +323,7 @@ impl Settings {
         }
     }
 
-    /// The exporters take the first of the variables that they can use.
+    /// The exporters use the first of the variables that is valid.
     fn check_compression(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
         for name in [signal.compression_variable(), COMPRESSION] {
             let Some(written) = variable(name) else { continue };
@@ -334,8 +334,8 @@ impl Settings {
         }
     }
 
-    /// The exporters leave out headers that are not valid. A warning names a header by its place: its value may be a
-    /// key, and so may its name if the `=` is missing or at the wrong place.
+    /// The exporters leave out headers that are not valid. A warning names a header by its position: its value may be a
+    /// key, and so may its name if the `=` is missing or at the wrong position.
     fn check_headers(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
         let names = [signal.headers_variable(), HEADERS];
         let found = names.into_iter().find_map(|name| Some((name, variable(name)?)));
@@ -350,7 +350,7 @@ impl Settings {
         }
     }
 
-    /// Both signals may find the same.
+    /// Adds a warning once, because both signals may cause the same one.
     fn warn(&mut self, warning: String) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
@@ -358,7 +358,7 @@ impl Settings {
     }
 }
 
-/// Whether the exporters send a header that is written like this. Its value may be in percent-encoding.
+/// Whether the exporters send a header that is written like this. Its value may be percent-encoded.
 fn is_header(written: &str) -> bool {
     let Some((name, value)) = written.split_once('=') else { return false };
     name.trim().parse::<HeaderName>().is_ok()
@@ -367,14 +367,13 @@ fn is_header(written: &str) -> bool {
         && value.split('%').skip(1).all(is_visible)
 }
 
-/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are not digits, they
-/// stand for themselves.
+/// Whether the two digits after a `%` encode a byte that is allowed in a header. If they are not digits, they are kept.
 fn is_visible(escape: &str) -> bool {
     let byte = escape.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     byte.is_none_or(|byte| byte == b'\t' || !byte.is_ascii_control())
 }
 
-/// A variable of the process; an empty one counts as none.
+/// A variable of the process; an empty one counts as not set.
 fn read(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

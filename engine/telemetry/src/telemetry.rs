@@ -1,4 +1,4 @@
-//! All of the telemetry of a program in one value: begun once, given to runs as a sink, and ended within a bounded
+//! Holds all telemetry of a program in one value: started once, passed to runs as a sink, and ended within a bounded
 //! time.
 
 use std::{
@@ -35,17 +35,17 @@ use crate::{
     transport,
 };
 
-/// How long the end takes at most, unless the program waits for the collector and it answers.
+/// The longest time that the end takes, unless the program waits for the collector and it answers.
 const END: Duration = Duration::from_secs(5);
-/// The same if the collector did not answer the latest export.
+/// The longest time if the collector did not answer the latest export.
 const END_OUT_OF_REACH: Duration = Duration::from_secs(1);
-/// How often is looked whether the end has its time still.
+/// How often the end checks whether it still has time.
 const LOOK: Duration = Duration::from_millis(50);
-/// The name of a program that gives itself none.
+/// The name of a program that does not name itself.
 const SERVICE: &str = "scorebox";
 
-/// Telemetry that is being set up. By default it exports where the variables of OpenTelemetry say, or to a collector on
-/// this machine, and never has a run wait.
+/// Builds telemetry. By default it exports to where the variables of OpenTelemetry define, or to a collector on this
+/// machine, and never makes a run wait.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct TelemetryBuilder {
@@ -55,29 +55,29 @@ pub struct TelemetryBuilder {
 }
 
 impl TelemetryBuilder {
-    /// The collector's address, instead of that of the variables: `http://localhost:4318`. Over HTTP the paths
+    /// The collector's address, instead of the one from the variables: `http://localhost:4318`. Over HTTP the paths
     /// `/v1/logs` and `/v1/metrics` are added.
     pub fn endpoint(self, url: impl Into<String>) -> TelemetryBuilder {
         TelemetryBuilder { endpoint: Some(url.into()), ..self }
     }
 
-    /// Exports only what the variables of OpenTelemetry ask for: see [`is_asked_for`](crate::is_asked_for).
+    /// Exports only what the variables of OpenTelemetry request: see [`is_asked_for`](crate::is_asked_for).
     pub fn only_if_asked_for(self) -> TelemetryBuilder {
         TelemetryBuilder { follows_variables: true, ..self }
     }
 
-    /// Has a run wait for a collector that answers, so that no score event is lost. By default events for which there
-    /// is no room are lost and counted, so that a slow collector does not slow live scoring. A collector that does not
-    /// answer is waited for once, for the time-out of an export or ten seconds. [`Telemetry::end`] waits, too, as long
-    /// as the collector answers each export.
+    /// Makes a run wait for a collector that answers, so that no score event is lost. By default, events for which
+    /// there is no room are lost and counted, so that a slow collector does not slow down live scoring. The run waits
+    /// for a collector that does not answer only once, for the time-out of an export or ten seconds. [`Telemetry::end`]
+    /// also waits, as long as the collector answers each export.
     pub fn waiting_for_the_collector(self) -> TelemetryBuilder {
         TelemetryBuilder { waits: true, ..self }
     }
 
-    /// Begins. Connects to nothing before there is something to send.
+    /// Starts telemetry. Connects to nothing before there is something to send.
     ///
     /// # Errors
-    /// If an address or a file of certificates cannot be used.
+    /// If an address or a certificate file cannot be used.
     pub fn start(self) -> Result<Telemetry, TelemetryError> {
         let settings = Settings::of_process(self.endpoint.as_deref(), !self.follows_variables);
         begin(settings, self.waits)
@@ -117,7 +117,7 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
     })
 }
 
-/// An exporter of this route, which uses the runtime, and whose items are counted.
+/// An exporter for this route that uses the runtime, with its items counted.
 fn counted<E>(
     exporter: E,
     route: &Route,
@@ -128,13 +128,13 @@ fn counted<E>(
     Counted { exporter, runtime, timeout: route.timeout, delivery }
 }
 
-/// What makes events of scores, and sends them in batches.
+/// Turns scores into events, and sends them in batches.
 fn logs(
     exporter: Counted<LogExporter>,
     settings: &Settings,
     resource: Resource,
 ) -> (SdkLogger, SdkLoggerProvider) {
-    // What there is room for is counted here, so that nothing is lost there.
+    // The room is limited by our own count, so the queue is large enough to lose nothing.
     let queue = usize::try_from(settings.room).unwrap_or(usize::MAX);
     let batch = usize::try_from(settings.batch).unwrap_or(usize::MAX);
     let config = BatchConfigBuilder::default()
@@ -148,7 +148,7 @@ fn logs(
     (provider.logger_with_scope(scope()), provider)
 }
 
-/// What makes instruments, and sends what they show now and then.
+/// Creates the instruments, and sends their values at intervals.
 fn metrics(
     exporter: Counted<MetricExporter>,
     settings: &Settings,
@@ -163,12 +163,12 @@ fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build()
 }
 
-/// The items of a signal, if there is a way for them.
+/// The delivery of a signal, if it has a route.
 fn delivery(room: u64, route: Option<&Route>) -> Arc<Delivery> {
     Arc::new(Delivery::new(room, route.map(|route| route.timeout).unwrap_or_default()))
 }
 
-/// What is exported is from this program, unless the attributes call it something else.
+/// The resource that names this program, unless the attributes give another name.
 fn resource(attributes: &[(String, String)]) -> Resource {
     let mut builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
     if !attributes.iter().any(|(name, _)| name == "service.name") {
@@ -180,10 +180,10 @@ fn resource(attributes: &[(String, String)]) -> Resource {
     builder.with_attributes(attributes).build()
 }
 
-/// Telemetry that is under way.
+/// Running telemetry.
 ///
-/// [`end`](Telemetry::end) sends what is left and says how it went. If it is dropped without, the same happens in the
-/// background, and no one learns of it.
+/// [`end`](Telemetry::end) sends what is left and returns the outcome. If it is dropped without that, the same happens
+/// in the background, but the outcome is not reported.
 #[derive(Debug)]
 pub struct Telemetry {
     waits: bool,
@@ -202,7 +202,7 @@ struct Going {
     room: u64,
 }
 
-/// A runtime that ends in the background: it may be dropped anywhere, also by asynchronous code.
+/// A runtime that ends in the background: it may be dropped anywhere, even by asynchronous code.
 #[derive(Debug)]
 struct Background(Option<Runtime>);
 
@@ -215,17 +215,17 @@ impl Drop for Background {
 }
 
 impl Telemetry {
-    /// Telemetry that is being set up.
+    /// Returns a builder of telemetry.
     pub fn builder() -> TelemetryBuilder {
         TelemetryBuilder::default()
     }
 
-    /// What of the variables was not understood: a sentence each.
+    /// A sentence for each variable that is not valid.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// What a run's events are passed to. Each run of a program gets its own; their metrics are added up.
+    /// The sink for the events of a run. Each run of a program gets its own; their metrics are added up.
     pub fn sink(&self) -> impl Sink + use<> {
         let going = self.going.as_ref();
         let logs = going.and_then(|going| {
@@ -254,11 +254,11 @@ impl Telemetry {
         }
     }
 
-    /// Reports the length of a queue as `scorebox.queue.length`: what it answers whenever metrics are exported.
+    /// Reports the length of a queue as `scorebox.queue.length`: `waiting` is called whenever metrics are exported.
     pub fn watch_queue(&self, waiting: impl Fn() -> u64 + Send + Sync + 'static) {
         let metrics = self.going.as_ref().and_then(|going| going.metrics.as_ref());
         if let Some((meter, _)) = metrics {
-            // The meter keeps it.
+            // The meter keeps the instrument.
             let _gauge = meter
                 .u64_observable_gauge("scorebox.queue.length")
                 .with_unit("{case}")
@@ -268,8 +268,8 @@ impl Telemetry {
         }
     }
 
-    /// Sends what is left, and says how it went. Blocks its thread, for five seconds at most; longer if the program
-    /// waits for the collector, as long as that answers each export within its time-out.
+    /// Sends what is left, and returns the outcome. Blocks its thread for at most five seconds; longer if the program
+    /// waits for the collector, as long as the collector answers each export within its time-out.
     pub fn end(mut self) -> Delivered {
         self.going.take().map_or_else(Delivered::default, Going::end)
     }
@@ -278,7 +278,8 @@ impl Telemetry {
 impl Drop for Telemetry {
     fn drop(&mut self) {
         if let Some(going) = self.going.take() {
-            // Without a thread for it, dropping what is under way ends it here, in a time of its own.
+            // If no thread can be started, the exports under way are dropped, which ends them here, within their own
+            // time limits.
             let _ = thread::Builder::new().spawn(|| going.end());
         }
     }
@@ -295,23 +296,22 @@ impl Going {
             let is_awaited = waits && deliveries.iter().any(|it| it.is_answering(begun));
             is_awaited || begun.elapsed() < patience
         };
-        // The crates of OpenTelemetry do not keep to a time-out that is given to them here, or have one of their own
-        // that is too short.
+        // The crates of OpenTelemetry ignore a time-out that is set here, or have their own, which is too short.
         let logs = logs.map(|(_, provider)| {
             ending(move || {
-                // Whether scores arrived is counted by their exporter.
+                // The exporter of scores counts whether they arrived.
                 let _ = provider.shutdown_with_timeout(Duration::MAX);
             })
         });
         let metrics = metrics.map(|(_, provider)| {
-            // One that is dropped exports once more, so it lives until nothing is sent any more.
+            // A dropped provider exports once more, so this one is kept until nothing more is sent.
             ending(move || (provider.force_flush().is_ok(), provider))
         });
         let logs = logs.map(|end| wait(&end, has_time));
         let flushed = metrics.as_ref().map(|end| wait(end, has_time));
         let is_cut = logs == Some(None) || matches!(flushed, Some(None));
         let has_failed = !matches!(flushed, None | Some(Some((true, _))));
-        // Exports that are under way use the runtime until then.
+        // Until this point, exports under way use the runtime.
         deliveries.iter().for_each(|it| it.close());
         drop((flushed, metrics, runtime));
         let (events, events_sent) = log_delivery.counts();
@@ -342,7 +342,7 @@ fn why(
     })
 }
 
-/// What comes of it, unless its time is over before.
+/// The result, unless its time ends first.
 fn wait<T>(end: &mpsc::Receiver<T>, has_time: impl Fn() -> bool) -> Option<T> {
     loop {
         match end.recv_timeout(LOOK) {
@@ -352,8 +352,8 @@ fn wait<T>(end: &mpsc::Receiver<T>, has_time: impl Fn() -> bool) -> Option<T> {
     }
 }
 
-/// Does it on a thread, whose answer may be waited for. Without a thread there is none: what it would have ended is
-/// dropped, which sends what it can.
+/// Runs `end` on a thread, and returns a channel for its result. If no thread can be started, there is no result: what
+/// `end` owns is dropped, which sends what it can.
 fn ending<T: Send + 'static>(end: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
     let (done, is_done) = mpsc::channel();
     let _ = thread::Builder::new().spawn(move || done.send(end()));

@@ -1,4 +1,4 @@
-//! The exporters of OTLP for a route: HTTP or gRPC, with certificates. Connects to nothing yet.
+//! Builds the OTLP exporters for a route: HTTP or gRPC, with certificates. Does not connect yet.
 
 use std::{path::Path, pin::Pin, sync::Arc};
 
@@ -21,11 +21,11 @@ use crate::{
     settings::Route,
 };
 
-/// Bytes of a file of certificates: the authorities that a whole system trusts have a quarter of a megabyte.
+/// The most bytes of a certificate file: all authorities that a whole system trusts take a quarter of a megabyte.
 const MAX_CERTIFICATE_BYTES: u64 = 16 << 20;
 
-/// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same
-/// methods and share no trait.
+/// The exporter that an `opentelemetry_otlp` builder makes for a route. The builders of both protocols have the same
+/// methods, but no common trait.
 macro_rules! exporter {
     ($builder:expr, $route:expr, $delivery:expr) => {
         match Transport::of($route, $delivery)? {
@@ -38,12 +38,12 @@ macro_rules! exporter {
     };
 }
 
-/// An exporter of scores. Needs a runtime to be entered.
+/// An exporter of scores. Must be called within a runtime.
 pub(crate) fn logs(route: &Route, delivery: &Arc<Delivery>) -> Result<LogExporter, TelemetryError> {
     exporter!(LogExporter::builder(), route, delivery)
 }
 
-/// An exporter of metrics. Needs a runtime to be entered.
+/// An exporter of metrics. Must be called within a runtime.
 pub(crate) fn metrics(
     route: &Route,
     delivery: &Arc<Delivery>,
@@ -54,13 +54,13 @@ pub(crate) fn metrics(
 /// What an exporter sends with.
 enum Transport {
     Http(Client),
-    /// How it is encrypted, if it is.
+    /// With the configuration for encryption, if the connection is encrypted.
     Grpc(Option<ClientTlsConfig>),
 }
 
 impl Transport {
     fn of(route: &Route, delivery: &Arc<Delivery>) -> Result<Transport, TelemetryError> {
-        // The exporters take such an address, and fail to connect or send to another one.
+        // The exporters accept such an address, but then cannot connect, or send to another address.
         if let Some(flaw) = route.flaw {
             return Err(flawed(route, flaw));
         }
@@ -78,7 +78,7 @@ fn with_tls<B: WithTonicConfig>(builder: B, tls: Option<ClientTlsConfig>) -> B {
     }
 }
 
-/// With the address that the program gave, if it gave one: over HTTP each signal has its path below it.
+/// The builder with the address that the program set, if any: over HTTP, each signal has its path below it.
 fn addressed<B: WithExportConfig>(builder: B, route: &Route) -> B {
     let builder = builder.with_timeout(route.timeout).with_protocol(match route.speaks {
         Speaks::Http => Protocol::HttpBinary,
@@ -94,7 +94,7 @@ fn addressed<B: WithExportConfig>(builder: B, route: &Route) -> B {
     }
 }
 
-/// A client that follows no redirect, which would take the headers to another host.
+/// A client that follows no redirect, because a redirect would send the headers to another host.
 fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, TelemetryError> {
     use_ring();
     let mut builder = reqwest::Client::builder()
@@ -112,7 +112,7 @@ fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, Teleme
                 })?;
             builder = builder.tls_certs_only(certificates);
         }
-        // The certificates of the machine, which may have none, are not needed then.
+        // The machine may have no certificates, and this connection needs none.
         None if !route.is_encrypted => builder = builder.tls_certs_only([]),
         None => {}
     }
@@ -121,8 +121,8 @@ fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, Teleme
     Ok(Client { client, delivery: Arc::clone(delivery) })
 }
 
-/// A client that notes why it could not send something, which the exporter calls a network error whatever it is, and
-/// what was rejected, which the exporter does not say.
+/// A client that records why it could not send something, which the exporter always calls a network error, and what was
+/// rejected, which the exporter does not report.
 #[derive(Clone, Debug)]
 struct Client {
     client: reqwest::Client,
@@ -159,7 +159,7 @@ impl HttpClient for Client {
     }
 }
 
-/// Why nothing was sent, without the address that the error has.
+/// Why nothing was sent, without the address that the error contains.
 fn reason(error: &reqwest::Error) -> Option<&'static str> {
     if error.is_timeout() {
         return Some("no answer within the time-out");
@@ -173,14 +173,14 @@ fn reason(error: &reqwest::Error) -> Option<&'static str> {
     })
 }
 
-/// Why nothing was sent, in words that say what to look at. Over gRPC they are the same.
+/// Why nothing was sent, as a message that names what to check. It is the same over gRPC.
 pub(crate) const OUT_OF_REACH: &str = "cannot connect to it";
 pub(crate) const WITHOUT_TLS: &str =
     "it answers without TLS; if it has none, its address begins with http://";
 const NOT_HTTP: &str = "it does not answer in HTTP; if it has TLS, its address begins with https://, and if it speaks gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc";
 const BROKEN_OFF: &str = "it ended the connection without an answer; if it has TLS, its address begins with https://, and if it speaks gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc";
 
-/// What is wrong with the collector's certificate, in words.
+/// What is wrong with the collector's certificate, as a message.
 pub(crate) fn refused_certificate(fault: CertificateFault) -> &'static str {
     match fault {
         CertificateFault::OfAnAuthority => {
@@ -190,7 +190,7 @@ pub(crate) fn refused_certificate(fault: CertificateFault) -> &'static str {
     }
 }
 
-/// How gRPC is encrypted, if it is.
+/// The configuration for encrypting gRPC, if it is encrypted.
 fn certificates(route: &Route) -> Result<Option<ClientTlsConfig>, TelemetryError> {
     if !route.is_encrypted {
         return Ok(None);
@@ -223,13 +223,13 @@ fn pem(route: &Route) -> Result<Option<Pem>, TelemetryError> {
     }
 }
 
-/// Has rustls use ring in this process, unless the program chose something else.
+/// Makes rustls use ring in this process, unless the program has installed something else.
 fn use_ring() {
-    // Fails if a provider is there already, which is then used.
+    // This fails if a provider is already installed, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// The exporters' own words have the address in them.
+/// The exporters' own messages contain the address.
 fn unusable(route: &Route, error: &ExporterBuildError) -> TelemetryError {
     match error {
         ExporterBuildError::InvalidConfiguration(_) => invalid(route),

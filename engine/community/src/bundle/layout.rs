@@ -1,4 +1,4 @@
-//! The documents of an image layout that is a bundle: index, manifest and configuration, after the OCI Image Format
+//! Defines the documents of a bundle's image layout: index, manifest and configuration, as in the OCI Image Format
 //! Specification 1.1. Reads no file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +11,17 @@ use crate::artifact::{Blob, COMPONENT_TYPE, MANIFEST_TYPE, TITLE, json};
 
 use super::{Bundle, Carried};
 
-/// The file that marks a layout.
+/// The file that identifies a layout.
 pub(super) const LAYOUT: &str = "oci-layout";
-/// What is in it.
+/// The content of that file.
 pub(super) const MARK: &str = r#"{"imageLayoutVersion":"1.0.0"}"#;
-/// The file that names what a layout has.
+/// The file that lists the content of a layout.
 pub(super) const INDEX: &str = "index.json";
 /// The folder of the blobs.
 pub(super) const BLOBS: &str = "blobs/sha256/";
 
 const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
-/// What tells a bundle from whatever else a layout may have.
+/// The type that distinguishes a bundle from any other layout.
 pub(super) const BUNDLE_TYPE: &str = "application/vnd.scorebox.bundle.config+json";
 const TOML_TYPE: &str = "application/toml";
 const JSON_TYPE: &str = "application/json";
@@ -29,14 +29,14 @@ const JSON_TYPE: &str = "application/json";
 /// The version of the format.
 pub(super) const VERSION: u64 = 1;
 
-/// A blob, and what it is.
+/// A blob with its type.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) media_type: &'static str,
     pub(super) blob: Blob,
 }
 
-/// Where a blob is in a layout.
+/// The path of a blob in a layout.
 pub(super) fn blob_path(digest: Digest) -> String {
     format!("{BLOBS}{digest}")
 }
@@ -47,7 +47,7 @@ pub(super) struct Mark {
     pub(super) image_layout_version: String,
 }
 
-/// Which blob is meant, and how large it is.
+/// The reference to a blob, with its size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Descriptor {
@@ -79,13 +79,13 @@ pub(super) struct Manifest {
     pub(super) annotations: BTreeMap<String, String>,
 }
 
-/// The version of a configuration, whatever else is in it.
+/// The version of a configuration, whatever else it contains.
 #[derive(Debug, Deserialize)]
 pub(super) struct Versioned {
     pub(super) version: u64,
 }
 
-/// What is in a bundle, its parts by their digests.
+/// The content of a bundle, with its parts by their digests.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Config {
@@ -97,11 +97,11 @@ pub(super) struct Config {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lock: Option<Named>,
     pub(super) components: BTreeMap<String, Named>,
-    /// The digests of built-in scorers that are used.
+    /// The digests of the built-in scorers that the suite uses.
     pub(super) builtins: BTreeMap<String, Named>,
 }
 
-/// A digest as registries write it.
+/// A digest in the format of registries.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Named(#[serde(with = "crate::named_digest")] pub(super) Digest);
 

@@ -1,11 +1,11 @@
-//! A suite with its lock and its components in one file: an OCI image layout in a tar, which any client of a registry
-//! copies. Unpacks nothing: no name in such a file is a place on a disk.
+//! Defines a suite with its lock and its components in one file: an OCI image layout in a tar, which any registry
+//! client can copy. Unpacks nothing: no name in such a file becomes a path on a disk.
 //!
-//! - `layout`: the documents of a layout, written and read.
-//! - `reading`: a bundle from a file, within bounds, with each of its parts compared with its digest.
-//! - here: what is in a bundle, and a bundle as a file.
+//! - `layout`: writes and reads the documents of a layout.
+//! - `reading`: reads a bundle from a file, within limits, and compares each of its parts with its digest.
+//! - this file: the content of a bundle, and a bundle as a file.
 //!
-//! The same contents make the same bytes: the file knows no time, no user and no folder.
+//! The same content produces the same bytes: the file contains no time, user or folder.
 
 mod layout;
 mod reading;
@@ -32,27 +32,27 @@ use layout::{INDEX, LAYOUT, Part, blob_path};
 
 pub use reading::NotABundle;
 
-/// The most bytes of all that is in a bundle.
+/// The most bytes of the content of a bundle.
 pub const MAX_BUNDLE_BYTES: u64 = 1 << 30;
 
-/// What a bundle has.
+/// The content of a bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bundle {
-    /// What the suite is called.
+    /// The name of the suite.
     pub name: String,
-    /// The version of scorebox that made the bundle.
+    /// The version of scorebox that created the bundle.
     pub scorebox: String,
-    /// The path of the suite file that the others are included by.
+    /// The path of the suite file that includes the others.
     pub suite: String,
-    /// The texts of the suite files, by their paths: as their suite writes them, from the folder of the first. They
-    /// lead to nothing on a disk.
+    /// The texts of the suite files by their paths, which are written as in the suite, relative to the folder of the
+    /// first file. These paths do not refer to a disk.
     pub files: BTreeMap<String, String>,
-    /// The values of the variables that the files name.
+    /// The values of the variables that the files use.
     pub variables: BTreeMap<String, String>,
     /// The lock of the published scorers, as text.
     pub lock: Option<String>,
-    /// The components, by what the suite calls them.
+    /// The components, by their names in the suite.
     pub components: BTreeMap<String, Carried>,
 }
 
@@ -60,44 +60,44 @@ pub struct Bundle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Carried {
-    /// The built-in scorer of this name, which must have this digest. Its bytes are not in the bundle.
+    /// The built-in scorer with this name, which must have this digest. The bundle does not contain its bytes.
     BuiltIn(Digest),
-    /// A component that is in the bundle.
+    /// A component that the bundle contains.
     Here(Bytes),
 }
 
-/// Why no bundle can be made of something.
+/// Why something cannot be bundled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotBundled {
-    /// A part has more bytes than such a part can have.
+    /// A part is larger than allowed.
     #[error("`{name}` has more than {} MiB, the most that a bundle takes of it", max_bytes >> 20)]
     TooLarge {
-        /// What the suite calls the part.
+        /// The part's name in the suite.
         name: String,
-        /// The most bytes of such a part.
+        /// The most bytes that the part may have.
         max_bytes: u64,
     },
-    /// All of it has more than [`MAX_BUNDLE_BYTES`].
+    /// All parts together exceed [`MAX_BUNDLE_BYTES`].
     #[error("all parts together have more than {} MiB, the most of a bundle", MAX_BUNDLE_BYTES >> 20)]
     AllTooLarge,
-    /// Names and variables have more than [`MAX_MANIFEST_BYTES`].
+    /// Names and variables exceed [`MAX_MANIFEST_BYTES`].
     #[error("names and values of variables have more than {} MiB, the most that a bundle has of them", MAX_MANIFEST_BYTES >> 20)]
     TooManyNames,
 }
 
-/// A bundle that can be written.
+/// A bundle that is ready to be written.
 #[derive(Clone, Debug)]
 pub struct BundleFile {
     index: Bytes,
     manifest: Blob,
     config: Blob,
-    /// In the order of the manifest; no two with one digest.
+    /// The parts in the order of the manifest; no two have the same digest.
     parts: Vec<Part>,
 }
 
 impl Bundle {
-    /// A bundle of a suite whose first file has this path, and of nothing else yet.
+    /// A bundle of a suite whose first file has this path; the bundle is otherwise empty.
     pub fn new(name: impl Into<String>, suite: impl Into<String>) -> Bundle {
         let (name, suite) = (name.into(), suite.into());
         Bundle { name, suite, scorebox: env!("CARGO_PKG_VERSION").to_owned(), ..Bundle::default() }
@@ -106,7 +106,7 @@ impl Bundle {
     /// The bundle as a file.
     ///
     /// # Errors
-    /// What is larger than a bundle takes.
+    /// The part that is too large.
     pub fn file(&self) -> Result<BundleFile, NotBundled> {
         let mut all_bytes = 0;
         let mut must_fit = |name: &str, bytes: usize, max_bytes: u64| {
@@ -143,12 +143,12 @@ impl Bundle {
 }
 
 impl BundleFile {
-    /// The digest of the manifest, which names the bundle with all that is in it.
+    /// The digest of the manifest, which identifies the bundle with its content.
     pub fn digest(&self) -> Digest {
         self.manifest.digest
     }
 
-    /// How many bytes the file has.
+    /// The size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         const BLOCK: u64 = 512;
         let documents = [layout::MARK.len(), self.index.len()].into_iter();
@@ -159,7 +159,7 @@ impl BundleFile {
         entries.sum::<u64>() + 2 * BLOCK
     }
 
-    /// Manifest and configuration, then all that the manifest names.
+    /// The manifest and the configuration, then everything that the manifest names.
     fn blobs(&self) -> impl Iterator<Item = &Blob> {
         let documents = [&self.manifest, &self.config].into_iter();
         documents.chain(self.parts.iter().map(|part| &part.blob))
@@ -168,7 +168,7 @@ impl BundleFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut tar = tar::Builder::new(out);
         put(&mut tar, LAYOUT, layout::MARK.as_bytes())?;
@@ -180,7 +180,7 @@ impl BundleFile {
     }
 }
 
-/// An entry with nothing in its header that another machine would write differently.
+/// Adds an entry whose header is the same on every machine.
 fn put(tar: &mut tar::Builder<&mut dyn Write>, path: &str, bytes: &[u8]) -> io::Result<()> {
     let mut header = Header::new_ustar();
     header.set_entry_type(EntryType::Regular);
@@ -194,7 +194,7 @@ fn put(tar: &mut tar::Builder<&mut dyn Write>, path: &str, bytes: &[u8]) -> io::
     tar.append(&header, bytes)
 }
 
-/// Its texts stand for the files of the same paths.
+/// Provides the bundle's texts in place of files with the same paths.
 impl SuiteFiles for Bundle {
     fn text(&self, path: &Path) -> Result<String, InputFileError> {
         let text = path.to_str().and_then(|path| self.files.get(path));

@@ -1,5 +1,5 @@
-//! A bundle from a file that a stranger may have made: a bounded amount of it is read, each part is compared with its
-//! digest before anything is done with it, and nothing is written.
+//! Reads a bundle from a file that a stranger may have made: reads a bounded amount, compares each part with its digest
+//! before it is used, and writes nothing.
 
 use std::{
     collections::BTreeMap,
@@ -30,23 +30,23 @@ const MAX_ENTRIES: usize = 10_000;
 /// The most characters of a name from a bundle that an error shows.
 const SHOWN: usize = 100;
 
-/// Why a file is not a bundle.
+/// Why a file is not a valid bundle.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotABundle {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(io::Error),
-    /// It is not a tar.
+    /// The file is not a tar.
     #[error("it is not a tar file")]
     NotATar,
-    /// It is a layout of something else, such as an image.
+    /// The file is a layout of something else, such as an image.
     #[error("it is not a bundle of a suite: {0}")]
     OtherKind(String),
-    /// A newer scorebox made it.
+    /// A newer scorebox created the file.
     #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
     OtherVersion(u64),
-    /// It is cut off, damaged, or made to look like a bundle.
+    /// The file is cut off, damaged, or not what it claims to be.
     #[error("{0}")]
     Invalid(String),
 }
@@ -61,11 +61,11 @@ fn invalid(what: impl Into<String>) -> NotABundle {
     NotABundle::Invalid(what.into())
 }
 
-/// Where the files of a layout are in the tar.
+/// The positions of a layout's files in the tar.
 struct Layout<R> {
     file: R,
     extents: BTreeMap<String, Extent>,
-    /// Bytes that may still be read.
+    /// How many bytes may still be read.
     left: u64,
 }
 
@@ -73,15 +73,15 @@ struct Layout<R> {
 struct Extent {
     at: u64,
     bytes: u64,
-    /// Whether it was read, and so compared with the digest in its name.
+    /// Whether the file was read, and therefore compared with the digest in its name.
     is_read: bool,
 }
 
 impl Bundle {
-    /// Reads a bundle. Holds what is in it: at most [`MAX_BUNDLE_BYTES`].
+    /// Reads a bundle into memory: at most [`MAX_BUNDLE_BYTES`].
     ///
     /// # Errors
-    /// Why it is not one.
+    /// Why the file is not a valid bundle.
     pub fn read(file: impl Read + Seek) -> Result<Bundle, NotABundle> {
         let mut layout = Layout::of(file)?;
         if !layout.extents.contains_key(LAYOUT) || !layout.extents.contains_key(INDEX) {
@@ -114,17 +114,17 @@ impl Bundle {
 }
 
 impl<R: Read + Seek> Layout<R> {
-    /// Finds the files of a layout, and reads none of them.
+    /// Finds the files of a layout without reading them.
     fn of(mut file: R) -> Result<Layout<R>, NotABundle> {
         let length = file.seek(SeekFrom::End(0))?;
         file.seek(SeekFrom::Start(0))?;
         let mut tar = Archive::new(file);
         let mut extents = BTreeMap::new();
-        // Raw: what an entry says about the next one is no file of a layout either.
+        // Entries are read raw, because an entry that describes the next one is not a file of a layout either.
         for (count, entry) in tar.entries_with_seek()?.raw(true).enumerate() {
             let entry = match entry {
                 Ok(entry) => entry,
-                // The first block is not the head of an entry.
+                // The first block is not a tar header.
                 Err(_) if count == 0 => return Err(NotABundle::NotATar),
                 Err(error) => {
                     let error = error.to_string();
@@ -165,7 +165,7 @@ impl<R: Read + Seek> Layout<R> {
         }
     }
 
-    /// The bytes of a file, which is there and has at most so many.
+    /// The bytes of a file, which must exist and have at most `most` bytes.
     fn bytes(&mut self, path: &str, most: u64, what: &str) -> Result<Bytes, NotABundle> {
         let missing = || invalid(format!("{what} is missing: it has no `{path}`"));
         let extent = self.extents.get_mut(path).ok_or_else(missing)?;
@@ -202,7 +202,7 @@ impl<R: Read + Seek> Layout<R> {
         parsed(&bytes, what)
     }
 
-    /// The blob that is meant: with its size and its digest.
+    /// The blob of a descriptor, which must have its size and digest.
     fn blob(
         &mut self,
         descriptor: &Descriptor,
@@ -220,8 +220,8 @@ impl<R: Read + Seek> Layout<R> {
         }
     }
 
-    /// Refuses a part that the manifest or the file has, and that is not a part of the suite: nothing was compared with
-    /// its digest.
+    /// Refuses a part that the manifest or the file contains, but that does not belong to the suite: it was not
+    /// compared with its digest.
     fn must_be_read(&self, manifest: &Manifest) -> Result<(), NotABundle> {
         let is_read = |path: &String| self.extents.get(path).is_some_and(|extent| extent.is_read);
         if let Some(layer) = manifest.layers.iter().find(|it| !is_read(&blob_path(it.digest))) {
@@ -236,7 +236,7 @@ impl<R: Read + Seek> Layout<R> {
         }
     }
 
-    /// What the configuration says is in it.
+    /// The bundle that the configuration describes.
     fn bundle(&mut self, manifest: &Manifest, config: Config) -> Result<Bundle, NotABundle> {
         let layers: BTreeMap<Digest, &Descriptor> =
             manifest.layers.iter().map(|layer| (layer.digest, layer)).collect();
@@ -263,7 +263,7 @@ impl<R: Read + Seek> Layout<R> {
             }
         };
         let mut components = BTreeMap::new();
-        // Several names may have one component, which is read once.
+        // Several names may have the same component, which is read only once.
         let mut read: BTreeMap<Digest, Bytes> = BTreeMap::new();
         for (name, named) in config.components {
             let what = format!("the component `{}`", shown(&name));
@@ -298,13 +298,13 @@ impl<R: Read + Seek> Layout<R> {
     }
 }
 
-/// Whether a layout has a folder of this name. Some that make one write its folders, too.
+/// Whether a layout may have a folder with this name. Some tools also write the folders of a layout.
 fn is_folder(name: &str) -> bool {
     let blobs = BLOBS.trim_end_matches('/');
     ["", ".", "blobs", blobs].contains(&name.trim_end_matches('/'))
 }
 
-/// Whether a layout has a file of this name.
+/// Whether a layout may have a file with this name.
 fn is_file(name: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_digest = |digits: &str| digits.len() == 64 && digits.bytes().all(is_digit);
@@ -330,7 +330,7 @@ fn text(bytes: &[u8], what: &str) -> Result<String, NotABundle> {
     text.map_err(|_| invalid(format!("{what} is not UTF-8 text")))
 }
 
-/// A name from a stranger, in one short line.
+/// A name from a stranger, shortened to one line.
 fn shown(name: &str) -> impl fmt::Display {
     name.chars().take(SHOWN).flat_map(char::escape_debug).collect::<String>()
 }

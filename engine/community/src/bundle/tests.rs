@@ -1,4 +1,4 @@
-//! Bundles as they are written and read, and files that are made to look like one.
+//! Tests bundles that are written and read, and files that only look like bundles.
 
 use std::io::Cursor;
 
@@ -64,7 +64,7 @@ fn entries() -> Vec<Entry> {
     entries.collect()
 }
 
-/// A tar that names files however they are called.
+/// A tar whose entries have these names, whatever they are.
 fn tar_of(entries: &[Entry]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for Entry { name, kind, bytes } in entries {
@@ -79,13 +79,13 @@ fn tar_of(entries: &[Entry]) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-/// The refusal of the bundle's files and these.
+/// The error for the bundle's files and these additional ones.
 fn refused_with(more: &[Entry]) -> String {
     read(&tar_of(&[&entries()[..], more].concat())).unwrap_err()
 }
 
-/// The documents of a bundle, changed; blobs are named by their digests as they are then, so that all but the change
-/// holds.
+/// The documents of a bundle, changed; blobs are named by their new digests, so that everything but the change is
+/// valid.
 fn changed(change: impl FnOnce(&mut Value, &mut Value, &mut Value)) -> Vec<u8> {
     let mut files: BTreeMap<String, Vec<u8>> =
         entries().into_iter().map(|entry| (entry.name, entry.bytes)).collect();
@@ -107,7 +107,7 @@ fn changed(change: impl FnOnce(&mut Value, &mut Value, &mut Value)) -> Vec<u8> {
         files.insert(blob_path(digest), bytes);
     };
     put(&config, &mut manifest["config"]);
-    // Of several manifests, all are this one.
+    // If there are several manifests, all are this one.
     for descriptor in index["manifests"].as_array_mut().unwrap() {
         put(&manifest, descriptor);
     }
@@ -129,7 +129,7 @@ fn a_bundle_is_read_as_it_was_written_and_its_bytes_repeat() {
     let mut other = bundle.clone();
     other.lock = None;
     assert_ne!(other.file().unwrap().digest(), bundle.file().unwrap().digest());
-    // `./a.wasm` and the published scorer are one component.
+    // `./a.wasm` and the published scorer are the same component.
     assert_eq!(entries().len(), 4 + 3 + 2);
 }
 
@@ -225,7 +225,7 @@ fn two_files_of_one_name_are_refused() {
 #[test]
 fn a_file_that_is_cut_off_is_refused_wherever_that_is() {
     let bytes = written(&bundle());
-    // Behind the last part are 509 bytes that fill its block, and two empty blocks that some leave out.
+    // The last part is followed by 509 bytes of padding, and two empty blocks that some tools leave out.
     let parts = bytes.len() - 1024 - 509;
     for length in (0..parts).step_by(61).chain([parts - 1]) {
         let error = read(&bytes[..length]).unwrap_err();
@@ -254,14 +254,14 @@ fn a_size_that_is_not_that_of_the_file_is_refused() {
             "{error}"
         );
     }
-    // What follows is taken for its content, or its content for the head of what follows.
+    // If the size is too large, what follows is read as content; if it is 0, the content is read as the next header.
     assert!(sized(512).contains("is not valid") || sized(512).contains("has no"), "{}", sized(512));
     assert!(sized(0).contains("damaged"), "{}", sized(0));
 }
 
 #[test]
 fn a_gigabyte_of_nothing_is_refused_without_reading_it() {
-    /// Nothing, of any length; counts what is read of it.
+    /// An endless source of zeros that counts what is read.
     struct Nothing {
         at: u64,
         read: u64,
@@ -405,7 +405,7 @@ fn more_than_a_bundle_can_have_is_not_written_and_not_read() {
         error.to_string(),
         "`large.toml` has more than 16 MiB, the most that a bundle takes of it"
     );
-    // One text under so many names is read as often as it is named.
+    // A text with this many names is read once for each name.
     let many = changed(|config, manifest, _| {
         let text = config["files"]["suite.toml"].clone();
         for number in 0..9000 {

@@ -1,5 +1,5 @@
-//! An index as a registry keeps it: an empty configuration, one layer with the document, and the signature among the
-//! annotations of the manifest. The same document and signature make the same bytes.
+//! Defines an index as a registry stores it: an empty configuration, one layer with the document, and the signature in
+//! the annotations of the manifest. The same document and signature produce the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::{
 
 /// The type of the document, and of the artifact.
 pub(super) const INDEX_TYPE: &str = "application/vnd.scorebox.index.v1+json";
-/// What the OCI image specification has for an artifact without a configuration, and its content.
+/// The type of an artifact without a configuration in the OCI image specification, and its content.
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
 const EMPTY: &[u8] = b"{}";
-/// The file that clients write the document to.
+/// The name of the file that clients write the document to.
 const FILE: &str = "index.json";
 
 /// A manifest, and the blobs that it names.
@@ -51,11 +51,11 @@ impl IndexArtifact {
     }
 }
 
-/// What a manifest says of an index. Nothing of it is checked against the document.
+/// What a manifest states about an index. Nothing of it is checked against the document.
 pub(super) struct DescribedIndex {
     pub(super) document: Digest,
     pub(super) bytes: usize,
-    /// `None` if it is not signed.
+    /// `None` if the index is not signed.
     pub(super) signature: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl DescribedIndex {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// What it has in place of one index.
+    /// What the manifest contains instead of one index.
     pub(super) fn of(manifest: &[u8]) -> Result<DescribedIndex, &'static str> {
         let manifest: Published =
             serde_json::from_slice(manifest).map_err(|_| "its manifest is not valid")?;

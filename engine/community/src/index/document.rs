@@ -1,5 +1,5 @@
-//! The document of an index: its name, its serial number, and an entry for each scorer. Reads a bounded number of them;
-//! signs nothing.
+//! Reads and writes the document of an index: its name, its serial number, and an entry for each scorer. Reads a
+//! bounded number of entries, and signs nothing.
 
 use std::{collections::HashSet, fmt};
 
@@ -23,11 +23,11 @@ const MAX_NAME: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Index {
-    /// What its publisher calls it: 1 to 64 letters, digits, `-`, `_` and `.`.
+    /// The name that its publisher gives it: 1 to 64 letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// Grows with every change.
+    /// A number that grows with every change.
     pub serial: u64,
-    /// The scorers, in the order of their addresses; no two with one address.
+    /// The scorers, in the order of their addresses, each of which occurs once.
     pub scorers: Vec<IndexEntry>,
 }
 
@@ -35,13 +35,13 @@ pub struct Index {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAnIndex {
-    /// It is not JSON, or something in it is missing or not what it should be.
+    /// The document is not JSON, or something in it is missing or not valid.
     #[error("{0}")]
     Invalid(String),
-    /// It has another version.
+    /// The document has another version.
     #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
     OtherVersion(u64),
-    /// It has more bytes than are read.
+    /// The document has more bytes than are read.
     #[error("it has more than {} MiB", MAX_INDEX_BYTES >> 20)]
     TooLarge,
 }
@@ -66,7 +66,7 @@ struct WrittenDocument<'a> {
     scorers: Vec<Written>,
 }
 
-/// The entries, while no more than [`MAX_ENTRIES`] have come.
+/// The entries, of which at most [`MAX_ENTRIES`] are read.
 struct Entries(Vec<IndexEntry>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -108,18 +108,19 @@ impl Index {
     /// An index of these scorers.
     ///
     /// # Errors
-    /// If it cannot be written: its name, two scorers with one address, or more scorers or bytes than are read.
+    /// If the index cannot be written: its name is not valid, two scorers have the same address, or there are more
+    /// scorers or bytes than are read.
     pub fn new(name: &str, serial: u64, mut scorers: Vec<IndexEntry>) -> Result<Index, NotAnIndex> {
         scorers.sort_by_cached_key(|entry| entry.address.to_string());
         let index = Index { name: name.to_owned(), serial, scorers };
-        // What is written is what is read, or not written at all.
+        // Reading the written document ensures that only valid documents are written.
         Index::parse(index.text().as_bytes())
     }
 
-    /// Reads a document. Keys that this version does not know are ignored.
+    /// Reads a document. Unknown keys are ignored.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// What is wrong with the document, and where.
     pub fn parse(document: &[u8]) -> Result<Index, NotAnIndex> {
         if document.len() > MAX_INDEX_BYTES {
             return Err(NotAnIndex::TooLarge);
@@ -142,12 +143,12 @@ impl Index {
         Ok(Index { name, serial, scorers: scorers.0 })
     }
 
-    /// The document: the same index, the same bytes.
+    /// The document; the same index always produces the same bytes.
     pub fn text(&self) -> String {
         let Index { name, serial, scorers } = self;
         let scorers = scorers.iter().map(Written::from).collect();
         let document = WrittenDocument { version: VERSION, name, serial: *serial, scorers };
-        // Texts, numbers and lists of texts: JSON has all of it.
+        // The document consists of texts, numbers and lists of texts, so this cannot fail.
         let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(of(MAX_ENTRIES).unwrap().scorers.len(), MAX_ENTRIES);
         let error = of(MAX_ENTRIES + 1).unwrap_err().to_string();
         assert!(error.starts_with("it has more than 50000 scorers"), "{error}");
-        // A million of the least that can be an element is refused at the first.
+        // A million elements of the smallest size are refused at the first one.
         let million = format!("{head}{}{{}}]}}", "{},".repeat(1_000_000));
         let error = Index::parse(million.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with("missing field `address`"), "{error}");

@@ -1,5 +1,5 @@
-//! What an index says about one scorer: enough for a person to decide whether to look at it, and for what is fetched
-//! later to be compared with. Checks sizes and forms, and believes nothing.
+//! Defines what an index contains about one scorer: enough for a person to decide whether to look at it, and for
+//! comparison with what is fetched later. Checks sizes and formats, but trusts nothing.
 
 use scorebox::digest::Digest;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const MAX_DESCRIPTION_BYTES: usize = 1000;
 const MAX_TEXT_BYTES: usize = 500;
 /// The most names in a list.
 const MAX_NAMES: usize = 100;
-/// The most characters of a scorer's id, as the contract has it.
+/// The most characters of a scorer's id, as in the contract.
 const MAX_ID_BYTES: usize = 64;
 
 /// A published scorer, as an index describes it.
@@ -23,17 +23,17 @@ const MAX_ID_BYTES: usize = 64;
 pub struct IndexEntry {
     /// Where it is published.
     pub address: Address,
-    /// The id that it gives itself: 1 to 64 of `a-z`, `0-9` and `-`.
+    /// The scorer's own id: 1 to 64 of `a-z`, `0-9` and `-`.
     pub scorer_id: String,
-    /// What it is called, for a person: up to 200 bytes.
+    /// The title for people: up to 200 bytes.
     pub title: String,
     /// What it scores and how: up to 1000 bytes.
     pub description: String,
-    /// The version of the contract that it is written against, such as `0.1.0`.
+    /// The version of the contract that it was built for, such as `0.1.0`.
     pub contract: String,
-    /// Its licence, as an SPDX expression; what its publisher says.
+    /// Its licence, as an SPDX expression, as stated by its publisher.
     pub license: Option<String>,
-    /// Where its sources are; what its publisher says.
+    /// Where its sources are, as stated by its publisher.
     pub source: Option<String>,
     /// The key that signed the component; `None` if it is not signed.
     pub signer: Option<Signer>,
@@ -41,15 +41,15 @@ pub struct IndexEntry {
     pub component: Digest,
     /// The component's size in bytes.
     pub bytes: u64,
-    /// The parts of a case that it reads besides the output.
+    /// The parts of a case that it reads in addition to the output.
     pub reads: Vec<String>,
     /// What it imports.
     pub imports: Vec<String>,
-    /// What must be granted to it.
+    /// The grants that it needs.
     pub grants: Vec<String>,
 }
 
-/// An entry as it is written.
+/// An entry in the format of the document.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Written {
@@ -73,8 +73,8 @@ pub(super) struct Written {
 }
 
 impl IndexEntry {
-    /// The scorer at `address`, whose component has this digest and size. It reads the output, imports nothing, and is
-    /// not signed.
+    /// An entry for the scorer at `address`, whose component has this digest and size. It reads the output, imports
+    /// nothing, and is not signed.
     pub fn new(
         address: Address,
         scorer_id: &str,
@@ -99,7 +99,7 @@ impl IndexEntry {
         }
     }
 
-    /// The same, with a title and a description, cut to what an index has room for.
+    /// The same, with a title and a description, cut to the limits of an index.
     #[must_use]
     pub fn described(mut self, title: &str, description: &str) -> IndexEntry {
         self.title = title[..title.floor_char_boundary(MAX_TITLE_BYTES)].to_owned();
@@ -108,7 +108,7 @@ impl IndexEntry {
         self
     }
 
-    /// The same, with what its publisher says about it; texts that are too long are left out.
+    /// The same, with what its publisher states; texts that are too long are left out.
     #[must_use]
     pub fn published_with(mut self, license: Option<&str>, source: Option<&str>) -> IndexEntry {
         let short = |text: &&str| text.len() <= MAX_TEXT_BYTES;
@@ -124,7 +124,7 @@ impl IndexEntry {
         self
     }
 
-    /// The same, which reads, imports and needs this.
+    /// The same, with what the scorer reads, imports and needs.
     #[must_use]
     pub fn using(
         mut self,
@@ -136,7 +136,7 @@ impl IndexEntry {
         self
     }
 
-    /// What is wrong with it; `None` if it can be in an index.
+    /// What is wrong with the entry; `None` if an index can contain it.
     pub(super) fn mistake(&self) -> Option<String> {
         let is_id = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let id = &self.scorer_id;

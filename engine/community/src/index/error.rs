@@ -1,4 +1,4 @@
-//! Why there is no index, as data. Says in no message what a user should type.
+//! Defines why an index could not be fetched or published, as data. Messages contain no advice about what to type.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use crate::{
     signing::Signer,
 };
 
-/// Why an index could not be had.
+/// Why an index could not be fetched or published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {failed}")]
 #[non_exhaustive]
 pub struct IndexError {
-    /// Its place, as the user named it.
+    /// The index's location, as the user named it.
     pub place: String,
     /// What failed.
     pub failed: IndexFailed,
@@ -23,55 +23,55 @@ pub struct IndexError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexFailed {
-    /// The server did not do what it was asked.
+    /// The request to the server failed.
     #[error("{0}")]
     Server(Failed),
-    /// There is nothing at its place.
+    /// There is nothing at this location.
     #[error("there is nothing there")]
     Missing,
-    /// What the registry has there is something else.
+    /// The registry contains something else there.
     #[error("its content is not an index: {0}")]
     NotAnArtifact(&'static str),
-    /// There is no signature.
+    /// The index has no signature.
     #[error("it is not signed: there is no signature beside it")]
     NotSigned,
-    /// The signature is not one of minisign.
+    /// The signature is not a valid minisign signature.
     #[error("its signature is not valid")]
     BadSignature,
-    /// Another key signed it.
+    /// Another key signed the index.
     #[error("another key than {0} signed it")]
     OtherSigner(Signer),
-    /// The signature is of something else.
+    /// The signature is for something else.
     #[error("its signature is not one of this document by {0}")]
     OtherDocument(Signer),
-    /// What is signed is not an index.
+    /// The signed document is not an index.
     #[error("what is signed is not an index: {0}")]
     NotAnIndex(NotAnIndex),
-    /// The copy of what was fetched before is not what its signer signed.
+    /// The local copy is not what its signer signed.
     #[error("the copy of it in `{}` is damaged", .0.display())]
     DamagedCopy(PathBuf),
-    /// What is published is not an index that the signer of the new one signed, and this is why not.
+    /// What is published is not an index that the signer of the new one signed, for this reason.
     #[error("what is published there is not replaced: {0}")]
     NotOwn(Box<IndexFailed>),
-    /// What is published has a serial number that is not lower, and says something else.
+    /// The published index has other content and a serial number that is not lower.
     #[error("an index with the serial number {there} is published there, and this one has {ours}")]
     NotNewer {
-        /// The number of the one that is there.
+        /// The serial number of the published index.
         there: u64,
-        /// The number of the one that is to be published.
+        /// The serial number of the new index.
         ours: u64,
     },
 }
 
 impl IndexError {
-    /// This failed at that place.
+    /// An error at this location.
     pub fn new(place: &IndexPlace, failed: IndexFailed) -> IndexError {
         IndexError { place: place.to_string(), failed }
     }
 }
 
 impl IndexFailed {
-    /// Whether the server could not be reached, is busy or has broken down, so that what it has is not known.
+    /// Whether the server could not be reached, is busy or has failed, so that its content is unknown.
     pub fn is_passing(&self) -> bool {
         matches!(self, IndexFailed::Server(failed) if failed.is_passing())
     }

@@ -1,4 +1,4 @@
-//! A signed index from its place. Reads a bounded amount of whatever a server sends, and keeps nothing.
+//! Fetches a signed index from its location. Reads a bounded amount of what a server sends, and stores nothing.
 
 use bytes::Bytes;
 use reqwest::{Url, header::LOCATION};
@@ -19,16 +19,16 @@ use crate::{
     signing::{MAX_SIGNATURE_BYTES, Signer},
 };
 
-/// What is asked for, in words.
+/// The name of the content in messages.
 pub(super) const AN_INDEX: &str = "an index";
 
-/// The index at `place`, which `signer` signed. A registry is asked with `credentials` only if it wants a login; a web
-/// server is sent none.
+/// The index at `place`, signed by `signer`. `credentials` are sent to a registry only if it requires a login, and
+/// never to a web server.
 ///
-/// A web server may redirect to another place, up to three times, and not from TLS to a place without.
+/// A web server may redirect up to three times, but not from TLS to a location without it.
 ///
 /// # Errors
-/// Why it cannot be had, or is not one that `signer` signed.
+/// Why the index cannot be fetched, or is not one that `signer` signed.
 pub async fn fetch_index(
     place: &IndexPlace,
     transport: Transport,
@@ -59,7 +59,7 @@ async fn from_web(place: &WebPlace, signer: &Signer) -> Result<SignedIndex, Inde
     SignedIndex::open(document, signature, signer)
 }
 
-/// What is at `url`; `None` if nothing is.
+/// The content at `url`; `None` if there is none.
 async fn get(
     exchange: &Exchange,
     url: &Url,

@@ -1,6 +1,6 @@
-//! The folder of indexes that were fetched: a copy of each, by its place and signer. What is taken from a server is
-//! compared with it, so that nobody can pass off an older index as the newest. Nothing in the folder is trusted because
-//! it is there: signatures are checked again.
+//! Manages the folder of fetched indexes: a copy of each, by its location and signer. What a server sends is compared
+//! with the copy, so that nobody can pass off an older index as the newest. No file is trusted because it is in the
+//! folder: signatures are checked again.
 
 use std::{
     fs::{self, File},
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::signing::{MAX_SIGNATURE_BYTES, Signer};
 
-/// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be
-/// written as six.
+/// The most bytes of the line before the document: times, numbers and a signature, of which each byte may be escaped as
+/// six.
 const MAX_HEAD_BYTES: u64 = 1024 + 6 * MAX_SIGNATURE_BYTES as u64;
 
 /// A folder of indexes.
@@ -34,51 +34,50 @@ pub struct KeptIndexes {
 pub struct KeptIndex {
     /// The index.
     pub signed: SignedIndex,
-    /// When its place had it last.
+    /// When its location last had it.
     pub fetched: SystemTime,
 }
 
-/// The outcome of an index that was fetched.
+/// The outcome for a fetched index.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Taken {
-    /// It is the one to use, and is kept from now on.
+    /// The index can be used, and is now stored.
     New(SignedIndex),
-    /// It is the one to use, and is kept in place of a copy that was damaged: whether it is older than that is not
-    /// known.
+    /// The index can be used, and replaces a damaged copy: it is unknown whether it is older than that copy.
     InPlaceOfDamaged(SignedIndex),
-    /// It is the one to use, and cannot be kept.
+    /// The index can be used, but cannot be stored.
     NotKept(SignedIndex, io::Error),
-    /// It must not be used in place of the one that is kept.
+    /// The index must not be used in place of the stored one.
     Refused(Refused, KeptIndex),
 }
 
-/// Why an index is not taken in place of the one that is kept.
+/// Why an index does not replace the stored one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// It is older.
+    /// The index is older.
     #[error("it is older than the copy: its serial number is {it}, and {kept} was seen before")]
     Older {
-        /// Its number.
+        /// The serial number of the index.
         it: u64,
-        /// That of the one that is kept.
+        /// The serial number of the stored index.
         kept: u64,
     },
-    /// It says something else under the same number.
+    /// The index has the same serial number but other content.
     #[error("its serial number {0} was seen before with other content")]
     SameSerial(u64),
-    /// It is another index of the same signer.
+    /// The index is a different one of the same signer.
     #[error("it calls itself `{it}`; this place had the index `{kept}` before")]
     OtherName {
-        /// Its name.
+        /// The name of the index.
         it: String,
-        /// That of the one that is kept.
+        /// The name of the stored index.
         kept: String,
     },
 }
 
-/// The first line of a file; the document is behind it.
+/// The first line of a file, before the document.
 #[derive(Serialize, Deserialize)]
 struct Head {
     /// Seconds since 1970.
@@ -87,12 +86,12 @@ struct Head {
 }
 
 impl KeptIndexes {
-    /// The indexes in `folder`, which is made when the first one is kept.
+    /// Uses `folder`, which is created when the first index is stored.
     pub fn new(folder: PathBuf) -> KeptIndexes {
         KeptIndexes { folder }
     }
 
-    /// The index of that place and signer that was fetched last; `None` if there is none.
+    /// The index that was last fetched from that location and signer; `None` if there is none.
     ///
     /// # Errors
     /// [`IndexFailed::DamagedCopy`]
@@ -115,7 +114,7 @@ impl KeptIndexes {
         }
     }
 
-    /// Takes an index that its place had at the time `now`, unless it is older than the one that is kept, or another
+    /// Accepts an index that its location had at the time `now`, unless it is older than the stored one, or a different
     /// one.
     pub fn take(
         &self,
@@ -138,7 +137,7 @@ impl KeptIndexes {
         }
     }
 
-    /// The file of an index: a user who wants an older one after all deletes it.
+    /// The file of an index; a user who really wants an older index deletes it.
     pub fn file(&self, place: &IndexPlace, signer: &Signer) -> PathBuf {
         let place = place.to_string();
         let name = Digest::of_parts([place.as_bytes(), signer.as_str().as_bytes()]);
@@ -160,9 +159,9 @@ impl KeptIndexes {
     }
 }
 
-/// What is in a file; `None` if it is not an index that `signer` signed.
+/// Reads a file; `None` if it is not an index that `signer` signed.
 fn read(path: &Path, signer: &Signer) -> Option<KeptIndex> {
-    // Whoever opens a pipe waits for a writer.
+    // Opening a pipe would wait for a writer.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

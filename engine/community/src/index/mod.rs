@@ -1,12 +1,12 @@
-//! Indexes of scorers: signed documents that say which published scorers there are. Finds nothing in them, and trusts
-//! no key that its caller does not name.
+//! Indexes of scorers: signed documents that list published scorers. Does not search in them, and trusts only keys that
+//! its caller names.
 //!
-//! - `place`: where an index is: on a web server or in a registry.
-//! - `document`: the document: a name, a serial number, and entries; `entry`: what it says about one scorer.
+//! - `place`: the location of an index: on a web server or in a registry.
+//! - `document`: the document: a name, a serial number, and entries; `entry`: its content for one scorer.
 //! - `signed`: a document whose signature was checked.
-//! - `fetch`: a signed document from its place; `publish`: one to a registry; `artifact`: how a registry keeps it.
-//! - `kept`: the folder of documents that were fetched, so that none is taken that is older.
-//! - `error`: why there is none.
+//! - `fetch`: fetches a signed document; `publish`: publishes one to a registry; `artifact`: how a registry stores it.
+//! - `kept`: the folder of fetched documents, so that no older one is accepted.
+//! - `error`: why an index could not be fetched or published.
 
 mod artifact;
 mod document;

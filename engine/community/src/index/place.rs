@@ -1,4 +1,4 @@
-//! Where an index is: `https://HOST/PATH.json`, or `oci://REGISTRY/NAME:TAG`. Connects to nothing.
+//! Parses the location of an index: `https://HOST/PATH.json`, or `oci://REGISTRY/NAME:TAG`. Connects to nothing.
 
 use std::{fmt, str::FromStr};
 
@@ -6,12 +6,12 @@ use reqwest::Url;
 
 use crate::{address::Address, login::host_of};
 
-/// What the address of an index in a registry begins with.
+/// The beginning of the location of an index in a registry.
 const IN_A_REGISTRY: &str = "oci://";
 /// The longest address that is read, in bytes.
 const MAX_BYTES: usize = 2000;
 
-/// The place of an index.
+/// The location of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every place needs a way to ask it")]
 pub enum IndexPlace {
@@ -25,7 +25,7 @@ pub enum IndexPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WebPlace(Url);
 
-/// Why a text is not the place of an index.
+/// Why a text is not the location of an index.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAnIndexPlace {
@@ -34,18 +34,18 @@ pub enum NotAnIndexPlace {
         "an index is at `https://HOST/FILE`, or in a registry at `oci://REGISTRY/NAME:TAG`; {0}"
     )]
     Unreadable(&'static str),
-    /// What is behind `oci://` is not an address.
+    /// The text after `oci://` is not a valid address.
     #[error("{0}")]
     NotAnAddress(#[from] crate::address::NotAnAddress),
 }
 
 impl IndexPlace {
-    /// Whether it says that there is no TLS. A registry's address says nothing about that.
+    /// Whether the location is without TLS. The address of a registry does not specify that.
     pub fn is_plain_http(&self) -> bool {
         matches!(self, IndexPlace::Web(place) if place.0.scheme() == "http")
     }
 
-    /// The host that is asked, with its port if one is named.
+    /// The host, with its port if one is named.
     pub fn host(&self) -> String {
         match self {
             IndexPlace::Registry(address) => address.registry().to_owned(),
@@ -59,7 +59,7 @@ impl WebPlace {
         &self.0
     }
 
-    /// Where the signature is: beside it.
+    /// The location of the signature: next to the index.
     pub(super) fn signature(&self) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}.minisig", self.0.path()));
@@ -107,10 +107,10 @@ impl FromStr for IndexPlace {
 }
 
 /// Whether a text is the URL of something on a web server: `https` or `http` with a host, and without a user or a
-/// password, which would be published with it.
+/// password, which would be published with the URL.
 pub fn is_web_address(written: &str) -> bool {
     let Ok(url) = Url::parse(written) else { return false };
-    // What the parser leaves out or writes in another way is nothing that others should copy.
+    // A text that the parser would change is refused, because others should be able to copy it.
     let is_plain = !written.contains(|it: char| it.is_whitespace() || it.is_control());
     is_plain
         && matches!(url.scheme(), "https" | "http")

@@ -1,4 +1,4 @@
-//! A signed index to a registry, in place of an older one. Makes none, and replaces nothing else.
+//! Publishes a signed index to a registry, in place of an older one. Creates no index, and replaces nothing else.
 
 use scorebox::digest::Digest;
 
@@ -14,24 +14,23 @@ use crate::{
     registry::{Access, Registry},
 };
 
-/// What an index may take the place of.
+/// What an index may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an index is replaced by its own signer or by anyone")]
 pub enum InPlaceOf {
     /// An older index that the same key signed.
     #[default]
     Own,
-    /// That, and any index that the same key did not sign.
+    /// Also any index that the same key did not sign.
     Others,
 }
 
-/// Publishes an index under the registry's address, and reads its manifest back. Unlike a scorer, it takes the place of
-/// what was published there if that is an index with a lower serial number that the same key signed; `in_place_of`
-/// allows more.
+/// Publishes an index under the registry's address, and reads its manifest back. Unlike a scorer, it replaces what was
+/// published there if that is an index with a lower serial number, signed by the same key; `in_place_of` allows more.
 ///
 /// # Errors
 /// [`IndexFailed::NotNewer`]; [`IndexFailed::NotOwn`]; [`IndexFailed::NotAnArtifact`] if the tag names something else;
-/// why it cannot be published.
+/// or why the index cannot be published.
 pub async fn publish_index(
     registry: &Registry,
     signed: &SignedIndex,
@@ -73,8 +72,8 @@ async fn in_order(
     }
 }
 
-/// Refuses to replace an index that another key signed, and one whose serial number is not lower, unless it says the
-/// same.
+/// Refuses to replace an index that another key signed, or one whose serial number is not lower, unless its content is
+/// the same.
 async fn must_be_replaceable(
     registry: &Registry,
     there: &DescribedIndex,
@@ -92,7 +91,7 @@ async fn must_be_replaceable(
     }
 }
 
-/// The index that is there, which the signer of `signed` signed.
+/// The published index, which the signer of `signed` must have signed.
 async fn own(
     registry: &Registry,
     there: &DescribedIndex,
@@ -102,7 +101,7 @@ async fn own(
     let signature = there.signature.as_deref().ok_or_else(|| not_own(IndexFailed::NotSigned))?;
     let document = match registry.blob_of(there.document, AN_INDEX, there.bytes).await {
         Ok(document) => document,
-        // Nobody can read it.
+        // Nobody can read this one.
         Err(
             failed @ (Failed::NoComponent(_) | Failed::OtherBytes(_) | Failed::TooLarge { .. }),
         ) => {

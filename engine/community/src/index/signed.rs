@@ -1,5 +1,5 @@
-//! The document of an index whose signature was checked. There is no other way to one: what a server sends is looked
-//! into after its signature holds.
+//! The document of an index whose signature was checked. There is no other way to get one: what a server sends is
+//! parsed only after its signature was checked.
 
 use bytes::Bytes;
 
@@ -38,7 +38,7 @@ impl SignedIndex {
         Ok(SignedIndex { index, document, signature })
     }
 
-    /// What is in it.
+    /// The content of the document.
     pub fn index(&self) -> &Index {
         &self.index
     }

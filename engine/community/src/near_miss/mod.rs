@@ -1,7 +1,7 @@
-//! Names that a person could take for other, better-known ones: a letter more or less, letters that look alike, words
-//! in another order. Knows no language, and accuses nobody: what is alike may be so by chance.
+//! Finds names that could be confused with other, better-known ones: a letter more or less, letters that look alike,
+//! words in another order. Knows no language, and accuses nobody: names may be similar by chance.
 //!
-//! - `name`: how one name is like another.
+//! - `name`: how similar two names are.
 
 mod name;
 
@@ -15,39 +15,39 @@ use name::{Name, Shape};
 
 pub use name::Similarity;
 
-/// A name that others could be taken for.
+/// A known name that could be confused with another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a scorer is built in or published")]
 pub enum KnownName {
-    /// That of a built-in scorer.
+    /// The name of a built-in scorer.
     BuiltIn(String),
-    /// A published scorer's: where it is, without a version.
+    /// The location of a published scorer, without a version.
     Published(String),
 }
 
-/// Names, and those that are better known.
+/// The known names that new names are compared with.
 #[derive(Debug, Default)]
 pub struct NearMisses {
-    /// Each with its name and its title.
+    /// Each name with its prepared name and title.
     built_in: Vec<(String, [Name; 2])>,
-    /// Each once, in the order in which they became known.
+    /// Each location once, in the order in which they became known.
     places: Vec<Place>,
     known: HashSet<Place>,
-    /// The whole names of the places, and their last parts.
+    /// The full names of the locations, and their last parts.
     wholes: Names,
     lasts: Names,
     titles: Names,
 }
 
-/// A published scorer, as far as it matters what it could be taken for.
+/// The properties of a published scorer that matter for confusion.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a caller that leaves one out compares less")]
 pub struct Named<'n> {
     /// Where it is published.
     pub address: &'n Address,
-    /// What it calls itself: its id.
+    /// Its own id.
     pub id: &'n str,
-    /// What it calls itself for people.
+    /// Its title for people.
     pub title: &'n str,
     /// Who signed it.
     pub signer: Option<&'n str>,
@@ -55,17 +55,17 @@ pub struct Named<'n> {
     pub component: Digest,
 }
 
-/// A place, and who signed what is there.
+/// A location, and who signed the scorer there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Place {
     text: String,
     title: String,
     signer: Option<String>,
-    /// Of what nobody signed: which scorer it is.
+    /// For an unsigned scorer: its component.
     component: Option<Digest>,
 }
 
-/// The names of all places, in their order, and ways to those that are alike.
+/// The names of all locations, in their order, with indexes to find similar ones.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<(String, Shape)>,
@@ -74,7 +74,7 @@ struct Names {
 }
 
 impl NearMisses {
-    /// Names that are like those of these built-in scorers, each with its title.
+    /// Compares with the names of these built-in scorers, each with its title.
     pub fn of<'a>(built_in: impl IntoIterator<Item = (&'a str, &'a str)>) -> NearMisses {
         let built_in = built_in
             .into_iter()
@@ -82,7 +82,7 @@ impl NearMisses {
         NearMisses { built_in: built_in.collect(), ..NearMisses::default() }
     }
 
-    /// Another published scorer that is known.
+    /// Adds a published scorer.
     pub fn know(&mut self, scorer: &Named<'_>) {
         let place = Place::of(scorer);
         if !self.known.insert(place.clone()) {
@@ -94,8 +94,9 @@ impl NearMisses {
         self.places.push(place);
     }
 
-    /// What a scorer could be taken for: a built-in one first, and then one somewhere else that the same key did not
-    /// sign. Scorers of one signer are not compared with each other, and a copy of what nobody signed not with that.
+    /// The name that a scorer could be confused with: a built-in one first, and then one at another location that
+    /// another key signed. Scorers of one signer are not compared with each other, nor is a copy of an unsigned scorer
+    /// compared with the original.
     pub fn closest(&self, scorer: &Named<'_>) -> Option<(KnownName, Similarity)> {
         let (last, title) = (Name::of(last_of(scorer.address)), Name::of(scorer.title));
         let names = [Name::of(scorer.id), last.clone()];
@@ -133,7 +134,7 @@ impl Place {
         }
     }
 
-    /// Whether it is somewhere else, and not known to be of the same publisher or the same scorer.
+    /// Whether the scorer is at another location, and is not known to be of the same publisher or the same component.
     fn could_be_confused_with(&self, other: &Place) -> bool {
         self.text != other.text
             && (self.signer.as_deref(), self.component)
@@ -154,7 +155,7 @@ impl Names {
         }
     }
 
-    /// The first of those that have the name or that it could be taken for, among those that may be.
+    /// The first location whose name is the same or could be confused with this one, among those that `may_be` allows.
     fn closest(&self, name: &Name, may_be: impl Fn(usize) -> bool) -> Option<(Similarity, usize)> {
         let alike = [
             Names::first_of(self.by_skeleton.get(&name.skeleton), &may_be),
@@ -169,7 +170,7 @@ impl Names {
         found.min_by_key(|(how, number)| (how.rank(), *number))
     }
 
-    /// The first that looks like the name, of those that may be.
+    /// The first location whose name looks like this one, among those that `may_be` allows.
     fn look_alike(
         &self,
         name: &Name,
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn letters_of_any_script_are_compared() {
         let names = NearMisses::of([("contains", "")]);
-        // With a Cyrillic `о`, as only an id could have it.
+        // The id has a Cyrillic `о`, which only an id could contain.
         let closest = names.closest(&named(&address("a.b/x:1"), ["cоntains", ""], TEAM));
         assert_eq!(closest, built_in("contains", Similarity::Close));
     }

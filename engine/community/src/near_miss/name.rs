@@ -1,11 +1,11 @@
-//! How one name is like another. Knows no scorer, and no place where one is.
+//! Compares how similar two names are. Knows nothing of scorers or their locations.
 
-/// Shorter names are compared for letters that look alike only: too many words of three letters differ in one.
+/// Shorter names are compared only for letters that look alike: too many words of three letters differ in one letter.
 const LEAST_LETTERS: usize = 4;
 /// From this length on, two letters may differ.
 const LONG_LETTERS: usize = 8;
 
-/// Letters that look like others, or like two: each is written as the other before names are compared.
+/// Letters that look like others, or like two letters: each is replaced before names are compared.
 const LOOKALIKES: [(&str, &str); 10] = [
     ("rn", "m"),
     ("vv", "w"),
@@ -19,33 +19,33 @@ const LOOKALIKES: [(&str, &str); 10] = [
     ("8", "b"),
 ];
 
-/// How a name is like another.
+/// How similar a name is to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two names are the same, alike or different")]
 pub enum Similarity {
-    /// It is the same name.
+    /// The names are the same.
     Same,
-    /// It could be taken for it.
+    /// The names could be confused.
     Close,
 }
 
 /// A name, prepared for many comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
-    /// In small letters.
+    /// In lower case.
     pub(super) text: String,
     /// Without separators, and with one letter for all that look like it.
     pub(super) skeleton: String,
-    /// Its words in the order of the alphabet; empty if there is only one.
+    /// Its words in alphabetical order; empty if there is only one.
     pub(super) words: String,
     pub(super) shape: Shape,
 }
 
-/// What two names that are near each other have almost in common, at a glance.
+/// Properties that are almost the same in similar names, for a quick check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     bytes: usize,
-    /// Which letters are in it, a bit for each.
+    /// The set of its letters, one bit for each.
     letters: u64,
 }
 
@@ -85,7 +85,8 @@ impl Name {
         is_close.then_some(Similarity::Close)
     }
 
-    /// Whether it looks like the other. Titles that differ in letters are other titles: many of them are short words.
+    /// Whether the name looks like the other one. Titles must have the same letters, because many titles are short
+    /// words.
     pub(super) fn look_alike(&self, known: &Name) -> Option<Similarity> {
         let is_alike = !self.skeleton.is_empty() && self.skeleton == known.skeleton;
         is_alike.then(|| match self.text == known.text {
@@ -94,16 +95,16 @@ impl Name {
         })
     }
 
-    /// Whether few letters differ, or are in another place.
+    /// Whether only a few letters differ, or are swapped.
     pub(super) fn is_near(&self, known: &str) -> bool {
         let most = max_changes(self.text.len().min(known.len()));
         is_within(self.text.as_bytes(), known.as_bytes(), most)
     }
 }
 
-/// Whether so many changes make one text of the other: a byte more, a byte less, another byte, or two that change
-/// places. Whole distances, as the crate `strsim` computes them, would take a thousand times as long for names that
-/// differ at their beginning, which most do.
+/// Whether at most this many changes turn one text into the other: a byte more, a byte less, a different byte, or two
+/// swapped bytes. Full distances, as the crate `strsim` computes them, would take a thousand times as long for names
+/// that differ at the beginning, as most do.
 fn is_within(one: &[u8], other: &[u8], changes: usize) -> bool {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let (one, other) = (&one[same..], &other[same..]);
@@ -127,16 +128,16 @@ fn is_within(one: &[u8], other: &[u8], changes: usize) -> bool {
 }
 
 impl Shape {
-    /// Whether names of these shapes can be near each other.
+    /// Whether names with these shapes can be similar.
     pub(super) fn could_be_near(self, other: Shape) -> bool {
         let most = max_changes(self.bytes.min(other.bytes));
-        // Each letter that differs adds one, takes one away, or does both.
+        // Each different letter adds one, removes one, or does both.
         let differ = (self.letters ^ other.letters).count_ones() as usize;
         most > 0 && self.bytes.abs_diff(other.bytes) <= most && differ <= 2 * most
     }
 }
 
-/// How many letters of a name of so many bytes may differ.
+/// How many letters of a name with this many bytes may differ.
 fn max_changes(bytes: usize) -> usize {
     match bytes {
         0..LEAST_LETTERS => 0,

@@ -1,4 +1,4 @@
-//! What a scorer says about itself, and what its component is. Checks neither.
+//! Shows what a scorer reports about itself, and the properties of its component. Checks neither.
 
 use maud::{Markup, html};
 use scorebox::contract::{Field, Fields, Scale, ScorerInfo};
@@ -10,20 +10,20 @@ use crate::{
     word,
 };
 
-/// Bytes of a description.
+/// The most bytes of a description.
 const MAX_DESCRIPTION: usize = 8 << 10;
-/// Bytes of what a key means.
+/// The most bytes of the meaning of a key.
 const MAX_MEANING: usize = 2 << 10;
-/// Bytes of a name, a default or what may stand at a key.
+/// The most bytes of a name, a default or a possible value of a key.
 const MAX_VALUE: usize = 400;
-/// Keys that are shown.
+/// The most keys that are shown.
 const MAX_KEYS: usize = 100;
-/// Values of one key that are shown with their meanings.
+/// The most values of one key that are shown with their meanings.
 const MAX_CHOICES: usize = 40;
-/// Names of imports that are shown.
+/// The most names of imports that are shown.
 const MAX_IMPORTS: usize = 100;
 
-/// What it is called and what it scores.
+/// The scorer's name, and what it scores.
 pub(super) fn heading(info: &ScorerInfo) -> Markup {
     html! {
         div.title {
@@ -34,7 +34,7 @@ pub(super) fn heading(info: &ScorerInfo) -> Markup {
     }
 }
 
-/// What it reads, needs and is.
+/// What the scorer reads and needs, and its component.
 pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup {
     html! {
         section {
@@ -71,7 +71,7 @@ pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup 
     }
 }
 
-/// The keys of its configuration.
+/// The keys of the scorer's configuration.
 pub(super) fn configuration(keys: &[CardKey]) -> Markup {
     let has_ranges = keys.iter().any(|key| !key.range.is_empty());
     html! {
@@ -127,7 +127,7 @@ fn scale(scale: Scale) -> &'static str {
     }
 }
 
-/// `output, groundTruth`: the keys of a case that it sees.
+/// `output, groundTruth`: the keys of a case that the scorer can read.
 fn reads(fields: Fields) -> String {
     if fields == Fields::ALL {
         return "the whole case".to_owned();

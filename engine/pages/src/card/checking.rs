@@ -1,5 +1,5 @@
-//! How others check a page: what must be the same, which command lines give it, and what differs from machine to
-//! machine.
+//! Shows how others can check a page: what must be the same, which commands produce it, and what differs between
+//! machines.
 
 use maud::{Markup, html};
 
@@ -10,12 +10,12 @@ use crate::{
     word,
 };
 
-/// Bytes of a command line.
+/// The most bytes of a command line.
 const MAX_LINE: usize = 8 << 10;
-/// Bytes of a configuration that is shown.
+/// The most bytes of a configuration that is shown.
 const MAX_CONFIG: usize = 32 << 10;
 
-/// The figures of this machine; nothing on a page without them.
+/// The figures of this machine; empty on a page without them.
 pub(super) fn machine(card: &Card<'_>, scores: Option<&Scores>) -> Markup {
     let Some(machine) = card.machine else { return html! {} };
     let example = match card.example {
@@ -39,7 +39,7 @@ pub(super) fn machine(card: &Card<'_>, scores: Option<&Scores>) -> Markup {
     }
 }
 
-/// When it ran, and its root if others can have it.
+/// When the run took place, and its root if others can get the run.
 fn run(card: &Card<'_>, scores: &Scores) -> Markup {
     let created = scores.run.spec.created_at_ms;
     let took = scores.run.finished_at_ms.map(|end| end.saturating_sub(created).max(0) as f64);
@@ -81,7 +81,7 @@ pub(super) fn checking(card: &Card<'_>, scores: Option<&Scores>) -> Markup {
     }
 }
 
-/// What the digest of scores is, what keeps it from repeating, and the configuration.
+/// The digest of the scores, what prevents it from being reproduced, and the configuration.
 fn of_scores(scores: &Scores) -> Markup {
     const TIMED_OUT: &str = "timed-out";
     let config = &scores.scorer.spec.config_json;

@@ -1,4 +1,4 @@
-//! The example that a scorer carries, with the score that it has now. Scores nothing.
+//! Shows the example that a scorer contains, with its current score. Scores nothing.
 
 use maud::{Markup, html};
 
@@ -8,9 +8,9 @@ use crate::{
     said::{Said, readable},
 };
 
-/// Bytes of each text.
+/// The most bytes of each text.
 const MAX_TEXT: usize = 16 << 10;
-/// Bytes of a label or the kind of an error.
+/// The most bytes of a label or the kind of an error.
 const MAX_WORD: usize = 400;
 
 /// The example.

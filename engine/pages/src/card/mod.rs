@@ -1,12 +1,12 @@
-//! The page of a scorer, for people: what it scores and how, what it needs, an example scored now, how it scores data
-//! that is named, and how others get the same figures. Scores nothing.
+//! Writes the page of a scorer, for people: what it scores and how, what it needs, a scored example, how it scores
+//! given data, and how others can get the same figures. Scores nothing.
 //!
-//! - `about`: what the scorer says about itself, and what its component is.
-//! - `example`: the example that it carries, and its score.
-//! - `reading`: what stored scores say, read in one pass.
+//! - `about`: what the scorer reports about itself, and the properties of its component.
+//! - `example`: the example that it contains, and its score.
+//! - `reading`: reads stored scores in one pass.
 //! - `scored`: the scores of a run, and how they agree with labels.
-//! - `checking`: how others check the page, and what differs from machine to machine.
-//! - here: what a page is made of, and the page.
+//! - `checking`: how others can check the page, and what differs between machines.
+//! - this file: the content of a page, and the page.
 
 #![expect(
     clippy::exhaustive_structs,
@@ -38,62 +38,62 @@ use crate::{
 };
 use reading::Scores;
 
-/// Why a page was not written.
+/// Why a page could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CardError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is written to does not take it.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// The run has no scorer, because the database was tampered with.
+    /// The run has no scorer, because someone has modified the database.
     #[error("the run `{0}` has no scorer")]
     NoScorer(String),
-    /// The scores cannot be compared with the labels that were asked for.
+    /// The scores cannot be compared with the requested labels.
     #[error(transparent)]
     Agreement(AgreementError),
 }
 
-/// What the page of a scorer is made of.
+/// The content of a scorer's page.
 #[derive(Clone, Copy, Debug)]
 pub struct Card<'a> {
-    /// What the scorer says about itself.
+    /// What the scorer reports about itself.
     pub info: &'a ScorerInfo,
-    /// What its component is.
+    /// The properties of its component.
     pub component: &'a CardComponent,
     /// The keys of its configuration, each followed by those inside it.
     pub keys: &'a [CardKey],
-    /// The example that it carries.
+    /// The example that the scorer contains.
     pub example: &'a CardExample,
-    /// Its scores of data that is named, if it was given any.
+    /// Its scores of given data, if there are any.
     pub scored: Option<CardScored<'a>>,
-    /// The commands that others get the same figures with.
+    /// The commands that produce the same figures for others.
     pub commands: &'a [CardCommand],
-    /// The machine, in a few words; `None` for a page with nothing on it that differs from one machine or one time to
-    /// the next.
+    /// A short description of the machine; `None` for a page without anything that differs between machines or over
+    /// time.
     pub machine: Option<&'a str>,
 }
 
-/// What a component is.
+/// The properties of a component.
 #[derive(Clone, Debug)]
 pub struct CardComponent {
-    /// Where it is from, without a folder.
+    /// Where it comes from, without a folder.
     pub origin: String,
-    /// Who signed it; `None` of one that is not published.
+    /// Who signed it; `None` if it is not published.
     pub signer: Option<String>,
     /// The digest of its bytes.
     pub digest: Digest,
-    /// How many these are.
+    /// The number of its bytes.
     pub bytes: u64,
-    /// The version of the contract that it is written against.
+    /// The version of the contract that it was built for.
     pub contract: String,
-    /// The names of what it imports.
+    /// The names of its imports.
     pub imports: Vec<String>,
-    /// What it needs to be granted, each with what that gives it.
+    /// The grants that it needs, each with what it allows.
     pub grants: Vec<(String, String)>,
-    /// The version of wasmtime that it ran in.
+    /// The version of wasmtime that it was run with.
     pub wasmtime: String,
 }
 
@@ -102,26 +102,26 @@ pub struct CardComponent {
 pub struct CardKey {
     /// The key; one inside another is `outer.inner`.
     pub name: String,
-    /// What may stand there, in words.
+    /// Its possible values, as text.
     pub kind: String,
-    /// Between which values, in words; empty if the schema has no bounds.
+    /// The range of its values, as text; empty if the schema has no bounds.
     pub range: String,
-    /// The value if it is absent, as JSON; `required`, or empty.
+    /// The value if the key is absent, as JSON; or `required`, or empty.
     pub default: String,
-    /// What it means.
+    /// The meaning of the key.
     pub description: String,
-    /// The values that may stand there, each with its meaning, where the schema says what they mean.
+    /// The possible values, each with its meaning, if the schema describes them.
     pub choices: Vec<(String, String)>,
 }
 
-/// The example that a scorer carries.
+/// The example that a scorer contains.
 #[derive(Clone, Debug)]
 pub enum CardExample {
-    /// It carries none.
+    /// There is no example.
     Missing,
-    /// It was not scored, and why.
+    /// The example was not scored, for this reason.
     NotScored(String),
-    /// It was scored.
+    /// The example was scored.
     Scored(Box<CardAnswers>),
 }
 
@@ -132,28 +132,28 @@ pub struct CardAnswers {
     pub case: String,
     /// The configuration, as JSON.
     pub config: String,
-    /// The score that it is to have; `None` if the scorer is not to apply.
+    /// The expected score; `None` if the scorer should not apply.
     pub promised: Option<f64>,
-    /// What the scorer said.
+    /// The scorer's answer.
     pub answer: Answer,
-    /// Whether that is the score that it is to have.
+    /// Whether the score is the expected one.
     pub is_as_promised: bool,
-    /// Whether a second score was the same in all that the scorer decides, and in fuel.
+    /// Whether a second score was the same in everything that the scorer decides, and in fuel.
     pub is_twice_the_same: bool,
 }
 
-/// Scores of data that is named.
+/// Scores of given data.
 #[derive(Clone, Copy, Debug)]
 pub struct CardScored<'a> {
-    /// The database that the scores are in.
+    /// The database that contains the scores.
     pub store: &'a Store,
-    /// The run; it has one scorer.
+    /// The run, which has one scorer.
     pub run: &'a str,
-    /// Whether others can have this run.
+    /// Whether others can get this run.
     pub is_kept: bool,
-    /// The files that the cases are from.
+    /// The files that contain the cases.
     pub files: &'a [CardFile],
-    /// Labels that the scores are compared with, and where these are in a case.
+    /// The labels that the scores are compared with, and where they are in a case.
     pub labels: Option<(&'a str, AgreementOptions<'a>)>,
 }
 
@@ -162,38 +162,38 @@ pub struct CardScored<'a> {
 pub struct CardFile {
     /// Its name, without a folder.
     pub name: String,
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub bytes: u64,
-    /// The digest of these.
+    /// The digest of its bytes.
     pub digest: Digest,
 }
 
-/// A command that others can type.
+/// A command that others can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardCommand {
-    /// What it does.
+    /// What the command does.
     pub what: String,
-    /// The line.
+    /// The command line.
     pub line: String,
 }
 
-/// What is known once a page is written.
+/// What is known after a page was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardWritten {
-    /// One digest of what repeats of all scores.
+    /// One digest of the reproducible parts of all scores.
     pub scores: Digest,
-    /// Scores that are errors.
+    /// How many scores are errors.
     pub errors: u64,
 }
 
 impl Card<'_> {
-    /// Writes the page. Its size has a bound, whatever the scorer and the cases say: long texts are cut, and of the
-    /// scores a few are shown. The same scorer and scores give the same bytes if it is not of a
+    /// Writes the page. Its size is bounded, whatever the scorer and the cases contain: long texts are cut, and only a
+    /// few of the scores are shown. The same scorer and scores produce the same bytes if the page has no
     /// [machine](Card::machine).
     ///
     /// # Errors
-    /// Troubles of reading and writing; labels that scores cannot be compared with. What was written by then is not a
-    /// whole page.
+    /// Errors of reading and writing; labels that scores cannot be compared with. The part that was written by then is
+    /// not a complete page.
     pub fn write(&self, out: &mut dyn io::Write) -> Result<Option<CardWritten>, CardError> {
         let scores = self.scored.map(|scored| Scores::read(&scored)).transpose()?;
         let page = self.page(scores.as_ref()).into_string();

@@ -1,5 +1,5 @@
-//! What the scores of a run say, read for a page: figures, a few of the scores, and one digest of what repeats of them
-//! all. Holds a bounded part of the run, however many scores it has.
+//! Reads the scores of a run for a page: figures, some of the scores, and one digest of the reproducible parts of all
+//! of them. Keeps a bounded part of the run in memory, however many scores it has.
 
 use scorebox::{
     aggregate::{Agreement, AgreementError, VerdictOptions, agreement, verdicts},
@@ -15,14 +15,14 @@ use crate::{
     figures::{Figures, ScorerFigures},
 };
 
-/// Scores with the lowest and with the highest value that are shown.
+/// How many of the lowest and of the highest scores are shown.
 const MAX_SHOWN: usize = 3;
-/// Kinds of errors that are shown.
+/// The most kinds of errors that are shown.
 const MAX_KINDS: usize = 30;
-/// Bytes of an id, a reason or a message: more than a page shows of one.
+/// The most bytes of an id, a reason or a message: more than a page shows.
 const MAX_TEXT: usize = 500;
 
-/// What is read of the scores.
+/// What was read of the scores.
 pub(super) struct Scores {
     pub(super) run: RunRecord,
     pub(super) scorer: ScorerRecord,
@@ -32,7 +32,7 @@ pub(super) struct Scores {
     pub(super) costs: Costs,
     pub(super) errors: Vec<Errors>,
     pub(super) lowest: Vec<Shown>,
-    /// The highest that are not among the lowest.
+    /// The highest scores that are not among the lowest.
     pub(super) highest: Vec<Shown>,
     pub(super) agreement: Option<Agreement>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Scores {
 /// What all scores used together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Costs {
-    /// Rows with a figure of fuel.
+    /// The number of rows with a fuel figure.
     pub(super) fuelled: u64,
     pub(super) fuel: u64,
     pub(super) most_fuel: u64,
@@ -54,7 +54,7 @@ pub(super) struct Costs {
 pub(super) struct Errors {
     pub(super) kind: String,
     pub(super) count: u64,
-    /// The case of the first, and its message.
+    /// The case of the first error, and its message.
     pub(super) case: String,
     pub(super) message: String,
 }
@@ -71,7 +71,7 @@ pub(super) struct Shown {
 }
 
 impl Scores {
-    /// All of it from one state of the database.
+    /// Reads everything from one state of the database.
     pub(super) fn read(scored: &CardScored<'_>) -> Result<Scores, CardError> {
         scored.store.snapshot(|store| Scores::of(store, scored))
     }
@@ -112,7 +112,7 @@ impl Scores {
     }
 }
 
-/// What was seen of the scores so far.
+/// What was read of the scores so far.
 #[derive(Default)]
 struct Seen {
     cases: u64,
@@ -177,7 +177,7 @@ fn name(record: &ScoreRecord) -> String {
     case::name(&cut(&row.case_id), row.iteration, row.attempt)
 }
 
-/// Keeps the few that come before all others; of equal ones, those that came first.
+/// Keeps the few that come before all others; of equal ones, the first ones.
 fn insert(
     kept: &mut Vec<Shown>,
     is_before: impl Fn(&Shown) -> bool,

@@ -1,4 +1,4 @@
-//! The scores of a run on a page, and how they agree with labels. Reads nothing.
+//! Shows the scores of a run, and how they agree with labels. Reads nothing.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{agreement, figure, said::Said, summary};
 
-/// Bytes of a name or a text.
+/// The most bytes of a name or a text.
 const MAX_TEXT: usize = 400;
 
 /// The data, the figures, and some of the scores.
@@ -47,7 +47,7 @@ pub(super) fn scores(scored: &CardScored<'_>, scores: &Scores) -> Markup {
     }
 }
 
-/// How they agree with labels.
+/// How the scores agree with labels.
 pub(super) fn agreement(scored: &CardScored<'_>, scores: &Scores) -> Markup {
     let (Some((with, _)), Some(found)) = (&scored.labels, &scores.agreement) else {
         return html! {};
@@ -94,7 +94,7 @@ fn errors(scores: &Scores) -> Markup {
     }
 }
 
-/// A few scores, by which a page is checked without scoring all.
+/// Some scores, so that a page can be checked without scoring everything.
 fn some(scores: &Scores) -> Markup {
     html! {
         div.scrolls tabindex="0" role="region" aria-label="Lowest and highest scores" {

@@ -1,4 +1,4 @@
-//! The URLs of pages, and what stands in them. Every page can be shared by its URL.
+//! Makes and reads the URLs of pages. Every page can be shared by its URL.
 
 use form_urlencoded::Serializer;
 use scorebox::{
@@ -24,7 +24,7 @@ fn with_query(path: String, pairs: &[Pair]) -> String {
     if query.is_empty() { path } else { format!("{path}?{query}") }
 }
 
-/// A run's page. Its id has no character that a URL would take for something else.
+/// A run's page. Its id contains no character that has a meaning in a URL.
 pub(super) fn run(run: &RunRecord) -> String {
     format!("/runs/{}", run.spec.id)
 }
@@ -39,7 +39,7 @@ pub(super) fn case_of(run: &str, case_id: &str, iteration: u32, attempt: u32) ->
     with_query(format!("/runs/{run}/case"), &name(case_id, iteration, attempt))
 }
 
-/// What names a case within its run.
+/// Identifies a case within its run.
 fn name(case_id: &str, iteration: u32, attempt: u32) -> Vec<Pair> {
     let number = |number: u32| (number > 0).then(|| number.to_string());
     vec![
@@ -56,7 +56,7 @@ pub(super) fn part(run: &RunRecord, case: &CaseName, part: &str) -> String {
     with_query(format!("/runs/{}/case/part", run.spec.id), &pairs)
 }
 
-/// A scorer's page with the runs that are older than the newest `skip`.
+/// A scorer's page with the runs that are older than the newest `skip` ones.
 pub(super) fn older_of_scorer(id: &str, skip: usize) -> String {
     with_query(
         "/scorer".to_owned(),
@@ -69,12 +69,12 @@ pub(super) fn scorer(id: &str) -> String {
     with_query("/scorer".to_owned(), &[("id", Some(id.to_owned()))])
 }
 
-/// Two runs side by side.
+/// The page that compares two runs.
 pub(super) fn compare(one: &str, other: &str) -> String {
     with_query("/compare".to_owned(), &[("a", Some(one.to_owned())), ("b", Some(other.to_owned()))])
 }
 
-/// Which cases a run's page lists. What is empty or no word that is known is not set.
+/// The cases that a run's page lists. An empty or unknown value counts as not set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {
@@ -85,12 +85,12 @@ pub(super) struct Asked {
     pub(super) least: String,
     pub(super) most: String,
     pub(super) order: String,
-    /// Where the page before ended.
+    /// The end of the previous page.
     pub(super) after: String,
 }
 
 impl Asked {
-    /// The verdict that is asked for, and whether with regressions.
+    /// The requested verdict, and whether with regressions.
     pub(super) fn verdict(&self) -> (Option<Verdict>, Option<bool>) {
         match self.verdict.as_str() {
             "passed" => (Some(Verdict::Passed), None),
@@ -117,23 +117,23 @@ impl Asked {
         }
     }
 
-    /// The words that are searched for, with a space for each character that cannot be seen: none of them is in a word.
+    /// The words of the search, with a space in place of each invisible character, which no word contains.
     pub(super) fn words(&self) -> String {
         let shown = characters(&self.q).map(|(it, is_seen)| if is_seen { it } else { ' ' });
         shown.collect()
     }
 
-    /// The text of a bound of scores, if it is one.
+    /// The text of a bound of scores, if it is valid.
     pub(super) fn number(text: &str) -> Option<&str> {
         Asked::bound(text).map(|_| text.trim())
     }
 
-    /// A bound of scores; a text that is not a number gives no bound.
+    /// A bound of scores; a text that is not a number is no bound.
     pub(super) fn bound(text: &str) -> Option<f64> {
         text.trim().parse().ok().filter(|bound: &f64| bound.is_finite())
     }
 
-    /// The filters that ask for nothing because their word or number is not known, each with what it says.
+    /// The filters that have no effect because their value is unknown, each with its value.
     pub(super) fn not_known(&self) -> Vec<(&'static str, &str)> {
         let is_bound = |text: &str| Asked::bound(text).is_some();
         let is_order = || ["lowest", "highest"].contains(&self.order.as_str());
@@ -150,7 +150,7 @@ impl Asked {
         .collect()
     }
 
-    /// Whether anything is asked for but a page.
+    /// Whether anything but a page is requested.
     pub(super) fn is_filtered(&self) -> bool {
         let Asked { q, scorer, status, verdict, least, most, order: _, after: _ } = self;
         [q, scorer, status, verdict, least, most].iter().any(|text| !text.trim().is_empty())
@@ -162,7 +162,7 @@ impl Asked {
         format!("{url}#cases")
     }
 
-    /// The page of one of these cases, which leads to those around it among these.
+    /// The page of one of these cases, which links to its neighbours among them.
     pub(super) fn case(&self, run: &RunRecord, case: &CaseName) -> String {
         self.case_of(run.spec.id.as_str(), &case.case_id, case.iteration, case.attempt)
     }
@@ -187,18 +187,18 @@ impl Asked {
         ]
     }
 
-    /// The same from the beginning.
+    /// The same from the first page.
     pub(super) fn first_page(&self) -> Asked {
         Asked { after: String::new(), ..self.clone() }
     }
 
-    /// The same behind this cursor, which stands in the URL as the number of the case in its run and its score.
+    /// The same after this cursor, which the URL contains as the number of the case in its run and its score.
     pub(super) fn behind(&self, cursor: CaseCursor, ordinal: u64) -> Asked {
         let score = cursor.score.map_or_else(String::new, |score| format!(":{score}"));
         Asked { after: format!("{ordinal}{score}"), ..self.clone() }
     }
 
-    /// The number of the case and the score where the page before ended.
+    /// The number of the case and the score at the end of the previous page.
     pub(super) fn after(&self) -> Option<(u64, Option<f64>)> {
         let (ordinal, score) = match self.after.split_once(':') {
             Some((ordinal, score)) => (ordinal, Some(Asked::bound(score)?)),

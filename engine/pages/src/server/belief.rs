@@ -1,5 +1,5 @@
-//! Which runs the index is known to be right about: those that were read, or compared, from the file that is served as
-//! it is now. Pages show nothing of the index about others. Reads no database.
+//! Records for which runs the index is known to be right: those that were read or compared since the served file last
+//! changed. For other runs, pages show nothing from the index. Reads no database.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -11,22 +11,22 @@ use scorebox::store::{RunId, RunKey, RunRecord, RunState};
 
 use super::files::Seen;
 
-/// A share of the time at most goes to reading again what another program may have changed beside a run that is
-/// written.
+/// The inverse of the largest share of time that goes to reading again what another program may have changed while a
+/// run is being written.
 const SHARE: u32 = 10;
 
-/// What pages ask.
+/// The runs for which pages may use the index.
 #[derive(Debug, Default)]
 pub(super) struct Belief(Mutex<Believed>);
 
 #[derive(Debug, Default)]
 struct Believed {
-    /// The files that the runs are believed of.
+    /// The files that the runs belong to.
     of: Option<Seen>,
     /// Whether a run is in progress, which changes the file.
     is_written: bool,
     runs: HashSet<RunKey>,
-    /// How often something turned out not to be as it was believed, or may have.
+    /// How often something was different than believed, or may have been.
     doubts: u64,
 }
 
@@ -43,14 +43,14 @@ impl Belief {
         believed.is_of(files) && believed.runs.contains(&run)
     }
 
-    /// A number that another one follows when what was computed of runs may not hold any more; `None` while nothing is
-    /// known of these files.
+    /// A number that changes when results computed from runs may not be valid any more; `None` while nothing is known
+    /// about these files.
     pub(super) fn doubts(&self, files: &Seen) -> Option<u64> {
         let believed = self.lock();
         believed.is_of(files).then_some(believed.doubts)
     }
 
-    /// From now on it is about these files, and these runs are in them.
+    /// Starts to apply to these files, which contain these runs.
     pub(super) fn is_about(&self, files: Seen, runs: &[RunRecord]) {
         let mut believed = self.lock();
         believed.of = Some(files);
@@ -58,7 +58,7 @@ impl Belief {
         believed.runs.retain(|known| runs.iter().any(|run| run.key == *known));
     }
 
-    /// Whether this run is believed, of the files that are looked at.
+    /// Whether the index is believed for this run, in the current files.
     pub(super) fn has(&self, run: RunKey) -> bool {
         self.lock().runs.contains(&run)
     }
@@ -67,17 +67,17 @@ impl Belief {
         self.lock().runs.insert(run);
     }
 
-    /// What the index has of a run could not be read again.
+    /// Withdraws belief in a run that could not be read again.
     pub(super) fn remove(&self, run: RunKey) {
         self.lock().runs.remove(&run);
     }
 
-    /// The index was not right about a run that was believed; it is now.
+    /// Records that the index was wrong about a run that was believed, and is right now.
     pub(super) fn was_wrong(&self) {
         self.lock().doubts += 1;
     }
 
-    /// Nothing is believed any more.
+    /// Withdraws belief in all runs.
     pub(super) fn withdraw(&self) {
         let mut believed = self.lock();
         believed.of = None;
@@ -90,21 +90,21 @@ impl Belief {
     }
 }
 
-/// What a change of the file is taken for.
+/// How a change of the file is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is the first look at the file, or at another one.
+    /// This is the first look at the file, or it is another file.
     First,
-    /// Runs came, went, or are in progress: what a run writes changes no other run.
+    /// Runs were added, removed, or are in progress: what a run writes changes no other run.
     OfRuns,
-    /// The runs are the same, and something of them is not.
+    /// The runs are the same, but something in them has changed.
     Unexplained,
 }
 
-/// How a run stood: a change of it is one that scorebox makes.
+/// The state of a run: scorebox itself makes changes to it.
 type Stood = (RunKey, RunId, RunState, Option<i64>);
 
-/// What may have changed without a sign, and is to be read again at leisure.
+/// The runs that may have changed without a sign, and are read again when there is time.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     stood: Option<Vec<Stood>>,
@@ -113,7 +113,7 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// What a change is that left these runs.
+    /// How to interpret a change after which these runs exist.
     pub(super) fn change(&mut self, runs: &[RunRecord]) -> Change {
         let stood = |run: &RunRecord| (run.key, run.spec.id.clone(), run.state, run.finished_at_ms);
         let now: Vec<Stood> = runs.iter().map(stood).collect();
@@ -125,12 +125,12 @@ impl Doubts {
         }
     }
 
-    /// All of it is forgotten: what comes is another file.
+    /// Forgets everything, because another file follows.
     pub(super) fn clear(&mut self) {
         *self = Doubts::default();
     }
 
-    /// Of these runs, which are all, those that are over are to be read again.
+    /// Of these runs, which are all there are, adds those that have ended, to be read again.
     pub(super) fn add(&mut self, runs: &[RunRecord]) {
         let there: HashSet<RunKey> = runs.iter().map(|run| run.key).collect();
         self.again.retain(|known| there.contains(known));
@@ -139,7 +139,7 @@ impl Doubts {
         self.again.extend(over.filter(|run| !known.contains(run)));
     }
 
-    /// This one was read.
+    /// Removes a run that was read.
     pub(super) fn remove(&mut self, run: RunKey) {
         self.again.retain(|it| *it != run);
     }
@@ -148,13 +148,13 @@ impl Doubts {
         self.again.is_empty()
     }
 
-    /// The run whose turn it is, if it is time.
+    /// The next run to be read, if it is time.
     pub(super) fn next(&self) -> Option<RunKey> {
         let is_due = self.due.is_none_or(|due| due <= Instant::now());
         self.again.front().copied().filter(|_| is_due)
     }
 
-    /// To read one took so long.
+    /// Records how long reading one run took.
     pub(super) fn took(&mut self, time: Duration) {
         self.due = Some(Instant::now() + time * SHARE);
     }

@@ -1,4 +1,4 @@
-//! One reading of a run's cases into the index, in parts. Knows neither when a run is read nor who waits for it.
+//! Reads the cases of a run into the index, in parts. It does not know when a run is read or who waits for it.
 
 use std::mem;
 
@@ -7,38 +7,38 @@ use scorebox::{
     store::{CaseIndex, CaseKey, IndexedCase, RunRecord, Store, StoreError},
 };
 
-/// Cases of one transaction, and the bytes of their texts after which it ends.
+/// The most cases of one transaction, and the number of bytes of their texts after which it ends.
 const BATCH_CASES: usize = 2000;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// The cases of a run on their way into the index.
+/// Reads the cases of a run into the index.
 pub(super) struct Reading<'r> {
     store: &'r Store,
     index: &'r mut CaseIndex,
     run: &'r RunRecord,
-    /// The scores of a case that has all of them.
+    /// The number of scores of a complete case.
     scorers: usize,
     /// Where this reading continues.
     from: CaseKey,
-    /// Where the next one begins: at the first case that lacks a score.
+    /// Where the next reading begins: at the first case that lacks a score.
     next: CaseKey,
-    /// Whether every case so far has all its scores, and need not be read again.
+    /// Whether every case so far has all its scores, and does not need to be read again.
     is_whole: bool,
     cases: u64,
     is_different: bool,
     batch: Batch,
 }
 
-/// What is not in the index yet.
+/// The cases that are not yet in the index.
 #[derive(Default)]
 struct Batch {
     cases: Vec<IndexedCase>,
-    /// Those of their texts.
+    /// The number of bytes of their texts.
     bytes: usize,
 }
 
 impl<'r> Reading<'r> {
-    /// From `from` on, or of all cases.
+    /// Reads from the case `from` on, or all cases.
     pub(super) fn new(
         store: &'r Store,
         index: &'r mut CaseIndex,
@@ -62,22 +62,22 @@ impl<'r> Reading<'r> {
         })
     }
 
-    /// How many were read.
+    /// How many cases were read.
     pub(super) fn cases(&self) -> u64 {
         self.cases
     }
 
-    /// Whether the index had not all of what was read.
+    /// Whether the index lacked some of what was read.
     pub(super) fn is_different(&self) -> bool {
         self.is_different
     }
 
-    /// Whether the index has cases that are not there any more, if all were to be read.
+    /// Whether the index contains cases that no longer exist, if all cases were to be read.
     pub(super) fn has_fewer_than_the_index(&self) -> Result<bool, StoreError> {
         Ok(self.index.case_count(self.run.key)? > self.cases)
     }
 
-    /// Forgets what the index has of the run, and reads all of it from now on.
+    /// Removes the run from the index, and reads all of it from now on.
     pub(super) fn begin_anew(&mut self) -> Result<(), StoreError> {
         self.index.forget(self.run.key)?;
         let first = CaseKey::first_of(self.run.key);
@@ -86,7 +86,7 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    /// Reads so many cases more, and indexes them; answers whether these were the last.
+    /// Reads this many more cases, and indexes them; returns whether these were the last.
     pub(super) fn go_on(&mut self, most: usize) -> Result<bool, StoreError> {
         let (store, id, from) = (self.store, self.run.spec.id.as_str(), self.from);
         let (mut read, mut taken) = (0, Ok(()));
@@ -118,7 +118,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Puts what was taken into the index, in one transaction.
+    /// Writes the batch into the index, in one transaction.
     fn add(&mut self) -> Result<(), StoreError> {
         let Batch { cases, .. } = mem::take(&mut self.batch);
         if !cases.is_empty() {

@@ -1,5 +1,5 @@
-//! Comparisons of two runs. Each is computed once, on a thread that may wait, and kept as long as it holds: a page of
-//! large runs does not wait for it, and is asked for again when it is there.
+//! Compares two runs. Each comparison is computed once, on a thread that may block, and kept as long as it is valid: a
+//! page of large runs does not wait for it, but is reloaded when it is ready.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -15,13 +15,14 @@ use tokio::sync::{Semaphore, watch};
 use super::{reading::Readers, trouble::Trouble};
 use crate::comparison::MAX_CHANGES;
 
-/// How long a page waits for a comparison: that of some hundred cases is in it at once.
+/// How long a page waits for a comparison: long enough for some hundred cases.
 const PATIENCE: Duration = Duration::from_millis(30);
-/// Comparisons that are computed at once; others wait.
+/// How many comparisons are computed at once; others wait.
 const MAX_AT_ONCE: usize = 2;
-/// Comparisons that are kept.
+/// How many comparisons are kept.
 const MAX_KEPT: usize = 32;
-/// A share of the time at most goes to a run in progress, and never more often than every two seconds.
+/// The inverse of the largest share of time that goes to a run in progress, which is never compared more often than
+/// every two seconds.
 const SHARE: u32 = 10;
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -29,13 +30,13 @@ const PAUSE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub(super) enum Known {
     Found(Arc<Comparison>),
-    /// Why there is none.
+    /// Why there is no comparison.
     None(Arc<str>),
-    /// It is being computed.
+    /// The comparison is being computed.
     NotYet,
 }
 
-/// The comparisons that were asked for.
+/// The comparisons that were requested.
 #[derive(Debug)]
 pub(super) struct Comparisons {
     readers: Arc<Readers>,
@@ -44,22 +45,22 @@ pub(super) struct Comparisons {
     changed: watch::Sender<u64>,
 }
 
-/// A comparison, and what it is of.
+/// A comparison, and the runs that it is for.
 #[derive(Debug)]
 struct Kept {
     of: Of,
     known: Known,
-    /// When it is to be computed again: `None` if nothing changes any more.
+    /// When it must be computed again: `None` if nothing changes any more.
     due: Option<Instant>,
-    /// While it is being computed: its sender goes when that is done.
+    /// Set while it is being computed: its sender is dropped at the end.
     computing: Option<watch::Receiver<()>>,
 }
 
-/// Two runs, as far as they have come.
+/// Two runs in their current state.
 #[derive(Clone, Debug, PartialEq)]
 struct Of {
     runs: [String; 2],
-    /// Another run may have taken a name.
+    /// A later run may have taken the name of one.
     began_at_ms: [i64; 2],
     states: [(RunState, Option<i64>); 2],
     /// Whether someone else may have changed them since.
@@ -82,16 +83,16 @@ impl Of {
 }
 
 impl Comparisons {
-    /// `changed` gets another number when a comparison is there, for pages that did not wait for it.
+    /// `changed` gets a new number when a comparison is ready, for pages that did not wait for it.
     pub(super) fn new(readers: Arc<Readers>, changed: watch::Sender<u64>) -> Comparisons {
         let places = Semaphore::new(MAX_AT_ONCE);
         Comparisons { readers, kept: Mutex::default(), places, changed }
     }
 
-    /// What is known about these two runs now, or within a moment.
+    /// What is known about these two runs now, or shortly after.
     ///
     /// # Errors
-    /// A run that is not there; the database cannot be read.
+    /// A run does not exist; the database cannot be read.
     pub(super) async fn of(self: &Arc<Self>, runs: [String; 2]) -> Result<Known, Trouble> {
         let read = Arc::clone(&self.readers).read(move |reader| {
             let [one, other] = [reader.store.run(&runs[0])?, reader.store.run(&runs[1])?];
@@ -100,16 +101,16 @@ impl Comparisons {
         let of = read.await?;
         let done = self.begin(&of);
         if let Some(mut done) = done {
-            // What is not there by then comes later.
+            // A comparison that is not ready by then comes later.
             let _ = tokio::time::timeout(PATIENCE, done.changed()).await;
         }
         let kept = self.lock();
-        // One that began before a run ended is of its middle.
+        // A comparison that began before a run ended covers only part of that run.
         let known = kept.iter().find(|it| it.of == of);
         Ok(known.map_or(Known::NotYet, |it| it.known.clone()))
     }
 
-    /// Begins to compute what is missing or due. Answers with what says that it is done, if it is being computed.
+    /// Begins to compute what is missing or due. Returns a receiver that reports the end, if it is being computed.
     fn begin(self: &Arc<Self>, of: &Of) -> Option<watch::Receiver<()>> {
         let mut kept = self.lock();
         let index = kept.iter().position(|it| it.of.runs == of.runs);
@@ -137,7 +138,7 @@ impl Comparisons {
             });
         }
         let done = it.computing.clone();
-        // The one that was asked for last is the last to go.
+        // The most recently requested comparison is removed last.
         kept.push(it);
         if kept.len() > MAX_KEPT
             && let Some(oldest) = kept.iter().position(|it| it.computing.is_none())
@@ -162,7 +163,7 @@ impl Comparisons {
             }
         });
         let found: Result<Known, StoreError> = found.await;
-        // What cannot be read now may be read later.
+        // What cannot be read now may be readable later.
         let is_final = found.is_ok() && of.is_over();
         let known = found.unwrap_or_else(|error| Known::None(error.to_string().into()));
         let took = began.elapsed();

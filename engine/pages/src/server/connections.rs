@@ -1,5 +1,5 @@
-//! Who connects, and for how long: a bound on connections, little time for the head of a request and for taking an
-//! answer, and an end that waits for no one who never finishes. Knows no page.
+//! Accepts connections and limits them: their number, the time for the head of a request and for receiving an answer,
+//! and a shutdown that does not wait for clients that never finish. Knows no page.
 
 use std::{io, pin::pin, time::Duration};
 
@@ -18,31 +18,32 @@ use tokio::{
 
 use super::{impatient::Impatient, live};
 
-/// Before the next caller is let in after one could not be, for example because the process has no file left.
+/// The time before the next connection is accepted after accepting one failed, for example because the process has no
+/// free file descriptor.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What connections may take.
+/// The limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Connections at once; others wait until one is closed.
+    /// The most connections at once; others wait until one is closed.
     most: usize,
-    /// For the head of a request; a connection without a request is closed as soon.
+    /// The time for the head of a request; a connection without a request is closed after it, too.
     head: Duration,
-    /// For which an answer may wait to be taken; a connection whose other end takes nothing is closed.
+    /// The time that an answer may wait to be received; a connection whose client receives nothing is closed.
     taking: Duration,
-    /// From the end until answers under way are cut off.
+    /// The time from the shutdown until answers under way are cut off.
     end: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        // A connection is a file, of which a process commonly has 1024.
+        // A connection is a file descriptor, and a process commonly has 1024 of these.
         let ten = Duration::from_secs(10);
         Bounds { most: 512, head: ten, taking: ten, end: Duration::from_secs(3) }
     }
 }
 
-/// Answers all who connect until `end` is ready, and then says so to `ended`.
+/// Answers all connections until `end` is ready, and then reports that to `ended`.
 pub(super) async fn serve(
     listener: TcpListener,
     app: Router,
@@ -64,11 +65,11 @@ pub(super) async fn serve(
     drop(listener);
     ended.send_replace(true);
     let closed = async { while open.join_next().await.is_some() {} };
-    // Those that are still open then are closed as they are.
+    // Connections that are still open then are cut off.
     let _ = time::timeout(bounds.end, closed).await;
 }
 
-/// The next one who connects.
+/// The next connection.
 async fn caller(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
@@ -79,7 +80,7 @@ async fn caller(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// Whether it is the caller who hung up.
+/// Whether the client closed the connection.
 fn is_of_caller(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
@@ -97,7 +98,7 @@ async fn connection(
     let stream = TokioIo::new(Impatient::new(stream, bounds.taking));
     let mut connection = pin!(builder.serve_connection(stream, service));
     tokio::select! {
-        // A caller who breaks off or talks no HTTP: no one is left who could be told.
+        // If the client breaks off or does not use HTTP, there is no one who could be informed.
         _ = connection.as_mut() => return,
         () = live::end(&mut is_ended) => {}
     }
@@ -128,14 +129,15 @@ mod tests {
         (listener, address)
     }
 
-    /// A connection on which this was sent.
+    /// A connection on which this text was sent.
     async fn sent(address: SocketAddr, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
         stream
     }
 
-    /// All that comes until the server closes; it may close with what was sent unread, which is an error here.
+    /// Everything that arrives until the server closes; the server may close before it has read everything, which is an
+    /// error here.
     async fn answer(mut stream: TcpStream) -> String {
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
@@ -161,7 +163,7 @@ mod tests {
     async fn who_does_not_take_an_answer_does_not_keep_others_out() {
         let (listener, address) = listening().await;
         let bounds = Bounds { most: 2, head: NEVER, taking: SOON, end: SOON };
-        // More than a socket holds.
+        // This is more than a socket buffer holds.
         let app = app().route("/long", get(async || vec![b'x'; 64 << 20]));
         tokio::spawn(serve(listener, app, bounds, pending(), watch::Sender::new(false)));
         let long = "GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -178,7 +180,7 @@ mod tests {
         let served =
             tokio::spawn(serve(listener, app(), bounds, end_comes, watch::Sender::new(false)));
         let half = sent(address, HALF).await;
-        // Who comes later is answered, so the first one was let in.
+        // A later client is answered, so the first one was accepted.
         assert!(answer(sent(address, WHOLE).await).await.ends_with("here"));
         end.send(()).unwrap();
         served.await.unwrap();

@@ -1,5 +1,5 @@
-//! The two files that are served, the database and the index of its cases: opens them, and says whether the paths still
-//! name what was opened, unchanged. Looks at no content.
+//! Opens the two files that are served, the database and the index of its cases, and reports whether their paths still
+//! name the opened files, unchanged. Does not examine the content.
 
 use std::{
     fs::{self, Metadata},
@@ -16,31 +16,31 @@ use scorebox::store::{CaseIndex, Store, StoreError};
 pub(super) struct Files {
     database: PathBuf,
     index: PathBuf,
-    /// Held while the index is opened, so that one that is missing is made once.
+    /// Held while the index is opened, so that a missing one is created only once.
     opening: Mutex<()>,
 }
 
-/// What distinguishes a file from others: its device and inode, where the system has them.
+/// Distinguishes a file from others: its device and inode, if the system has them.
 type Identity = (u64, u64);
 
-/// The length of a file, and when it was written and changed. The second time is the system's own, which no program
-/// sets, where the system has it.
+/// The length of a file, and when it was written and changed. The second time is the system's own, if it has one, which
+/// no program can set.
 type Written = (u64, Option<SystemTime>, (i64, i64));
 
-/// Both files as they were at a moment.
+/// Both files as they were at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     database: Identity,
-    /// Its length and when it was changed: what is copied over a database is another one in the same file, of which
-    /// open connections know nothing. They change while a run is stored, too, whenever SQLite moves its log into the
-    /// file; to open it again then costs a millisecond.
+    /// The database's length and times of change: a database that is copied over another one has the same file, and
+    /// open connections do not notice that. They also change while a run is stored, whenever SQLite moves its log into
+    /// the file; opening the file again then takes a millisecond.
     written: Written,
-    /// `None` if it is not there.
+    /// `None` if the index does not exist.
     index: Option<Identity>,
 }
 
 impl Seen {
-    /// Whether both files are the ones they were then, whatever was written into them.
+    /// Whether both files are the same files as then, whatever was written into them.
     pub(super) fn has_same_files(&self, then: &Seen) -> bool {
         self.database == then.database && self.index == then.index
     }
@@ -66,19 +66,19 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(StoreError::Missing { path: self.database.clone() });
             }
-            // Opening it says what is wrong.
+            // Opening the file reports what is wrong.
             Err(_) => ((0, 0), (0, None, (0, 0))),
         };
         Ok(Seen { database, written, index: self.index_seen() })
     }
 
-    /// What the database's file and its log are, in words that another state of them does not share: where the system
-    /// tells when a file was changed, and once that is a moment ago, so that a later change has another time.
+    /// A text that identifies the state of the database's file and its log: only if the system reports when a file was
+    /// changed, and only once that is some time ago, so that a later change has a different time.
     pub(super) fn state(&self) -> Option<String> {
         let database = quiet(&self.database.metadata().ok()?)?;
         let mut log = self.database.canonicalize().ok()?.into_os_string();
         log.push("-wal");
-        // An empty one comes and goes with who reads.
+        // An empty log is created and removed by readers.
         match fs::metadata(log) {
             Ok(metadata) if metadata.len() > 0 => Some(format!("{database} {}", quiet(&metadata)?)),
             Ok(_) => Some(database),
@@ -90,13 +90,13 @@ impl Files {
         self.index.metadata().ok().as_ref().map(identity)
     }
 
-    /// Opens both, and says what they were. An index that is missing is made, its folder too: a cache may
-    /// be emptied at any time.
+    /// Opens both, and returns their state. A missing index is created, including its folder: a cache may be emptied at
+    /// any time.
     ///
     /// # Errors
-    /// Either cannot be opened.
+    /// One of them cannot be opened.
     pub(super) fn open(&self) -> Result<(Store, CaseIndex, Seen), StoreError> {
-        // Before they are opened: what replaces one meanwhile is another.
+        // This is before they are opened, so that a file which replaces one in the meantime counts as different.
         let seen = self.seen()?;
         let store = self.open_database()?;
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,15 +112,15 @@ impl Files {
         Ok((store, index, Seen { index: index_seen, ..seen }))
     }
 
-    /// Opens the database alone.
+    /// Opens only the database.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The database cannot be read.
     pub(super) fn open_database(&self) -> Result<Store, StoreError> {
         Store::open_read_only(&self.database)
     }
 
-    /// Makes the folder of the index for this user alone. If that fails, opening the index says what is wrong.
+    /// Creates the folder of the index for this user only. If that fails, opening the index reports what is wrong.
     fn make_folder(&self) {
         let Some(folder) = self.index.parent() else { return };
         let mut builder = fs::DirBuilder::new();
@@ -130,18 +130,19 @@ impl Files {
         let _ = builder.create(folder);
     }
 
-    /// Makes an empty file for this user alone, which SQLite fills, and gives what it keeps beside it the same mode.
+    /// Creates an empty file for this user only, which SQLite fills; the files that SQLite keeps next to it get the
+    /// same mode.
     fn make_index(&self) {
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // If that fails, opening the index says what is wrong.
+        // If this fails, opening the index reports what is wrong.
         let _ = options.open(&self.index);
     }
 
-    /// Takes from others what an older scorebox, or SQLite, which made a damaged index again, let them read. By path:
-    /// to open and close a file takes its locks from all connections of this process.
+    /// Removes other users' access that an older scorebox allowed, or SQLite when it created a damaged index again.
+    /// This uses paths, because opening and closing a file releases its locks for all connections of this process.
     fn keep_index_private(&self) {
         #[cfg(unix)]
         for ending in ["", "-wal", "-shm"] {
@@ -150,28 +151,28 @@ impl Files {
             path.push(ending);
             let is_open = |metadata: &Metadata| metadata.permissions().mode() & 0o077 != 0;
             if fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && is_open(&it)) {
-                // Who cannot change it does not own it, and the folder is not for others.
+                // This fails only for a user who does not own the file, and the folder is not accessible to others.
                 let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
             }
         }
     }
 
-    /// Removes what SQLite keeps beside an index that is gone: a new one would share it with connections to the old
-    /// one.
+    /// Removes the files that SQLite kept next to a deleted index: a new index would share them with connections to the
+    /// old one.
     fn remove_rest_of_index(&self) {
         for ending in ["-wal", "-shm"] {
             let mut path = self.index.clone().into_os_string();
             path.push(ending);
-            // They are usually not there.
+            // These files usually do not exist.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Longer than the times of files are apart that are changed one after the other, on any file system.
+/// On every file system, files that are changed one after the other with this time between them have different times.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// A file as it is, if it was not changed just now.
+/// The state of a file, if it was not changed just now.
 #[cfg(unix)]
 fn quiet(metadata: &Metadata) -> Option<String> {
     let (length, modified, (seconds, nanoseconds)) = written(metadata);
@@ -214,7 +215,7 @@ fn identity(_: &Metadata) -> Identity {
 mod tests {
     use super::*;
 
-    /// Files in a folder of their own, with an empty database.
+    /// Files in their own folder, with an empty database.
     fn files() -> (tempfile::TempDir, Files) {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(files.open().unwrap().2, of);
     }
 
-    /// `touch -r` and `cp -p` set the time at which a file was written, and not the one at which it was changed.
+    /// `touch -r` and `cp -p` set the time at which a file was written, but not the time at which it was changed.
     #[cfg(unix)]
     #[test]
     fn a_database_that_is_made_to_look_as_old_as_it_was_is_seen() {

@@ -1,5 +1,5 @@
-//! Who may ask: the names under which the server is reached (against DNS rebinding), where a request comes from, and
-//! the token. And what every answer says about itself. Knows no page.
+//! Decides which requests are allowed, by the name of the server (against DNS rebinding), the origin of the request,
+//! and the token; and adds the headers of every answer. Knows no page.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,8 @@ use axum::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use scorebox::digest::Digest;
 
-/// What pages may load: this server's own sheet, scripts and icon, from files. No script or style stands in a page.
+/// What pages may load: this server's own style sheet, scripts and icon, from files. Pages contain no inline script or
+/// style.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -30,11 +31,11 @@ fn headers() -> [(HeaderName, &'static str); 7] {
     ]
 }
 
-/// Who may ask.
+/// The rules for requests.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     names: Vec<String>,
-    /// The digest of the token, so that comparing it takes the same time whatever is guessed.
+    /// The digest of the token, so that a comparison takes the same time for every guess.
     token: Option<Digest>,
 }
 
@@ -55,7 +56,7 @@ impl Guard {
             let words = "This server is not known by that name. Use its address, or start it with --name NAME.";
             return Some((StatusCode::MISDIRECTED_REQUEST, words));
         }
-        // A browser names where a request comes from if that is another site.
+        // A browser names the origin of a request if it is another site.
         let is_own = |origin: &str| {
             origin.split_once("://").is_some_and(|(scheme, place)| {
                 ["http", "https"].contains(&scheme) && place.eq_ignore_ascii_case(host)
@@ -76,7 +77,7 @@ impl Guard {
         None
     }
 
-    /// Whether a `Host` is one that no other site can claim: an address, `localhost`, or a name that the user gave.
+    /// Whether a `Host` is one that no other site can claim: an address, `localhost`, or a name that the user set.
     fn is_known(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port))
@@ -96,8 +97,8 @@ impl Guard {
     }
 }
 
-/// Whether a browser says that a page of another site wants this for itself, as an image, a script or a frame. A link
-/// there that leads here is followed: what it opens is this server's own page.
+/// Whether a browser reports that a page of another site embeds this, as an image, a script or a frame. A link on
+/// another site is allowed, because it opens this server's own page.
 fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
     let says = |name: &str, word: &str| headers.get(name).is_some_and(|value| value == word);
     let is_from_another = ["cross-site", "same-site"].iter().any(|it| says("sec-fetch-site", it));
@@ -105,7 +106,7 @@ fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
     is_from_another && !is_visit
 }
 
-/// Whether `Authorization` has the token: as a bearer's, or as the password that a browser asks for.
+/// Whether `Authorization` contains the token: as a bearer token, or as the password that a browser asks for.
 fn brings(authorization: &str, token: Digest) -> bool {
     let Some((scheme, rest)) = authorization.split_once(' ') else { return false };
     let rest = rest.trim();
@@ -119,7 +120,7 @@ fn brings(authorization: &str, token: Digest) -> bool {
     }
 }
 
-/// The answer to what may not ask. It ends the connection: only those who may ask keep one.
+/// The answer to a request that is not allowed. It closes the connection: only allowed requests keep one open.
 fn refused(status: StatusCode, words: &str) -> Response<Body> {
     let mut answer = Response::new(Body::from(format!("{words}\n")));
     *answer.status_mut() = status;
@@ -135,7 +136,7 @@ fn refused(status: StatusCode, words: &str) -> Response<Body> {
     answer
 }
 
-/// Lets through what may ask, and gives every answer its headers.
+/// Passes on allowed requests, and gives every answer its headers.
 pub(super) async fn guarded(
     State(guard): State<Guard>,
     request: Request<Body>,

@@ -1,5 +1,4 @@
-//! A connection that ends if the other end does not take what is written to it. Knows no HTTP, and waits for no
-//! reading.
+//! Ends a connection whose other end does not receive what is written to it. Knows no HTTP, and does not limit reading.
 
 use std::{
     io::{self, IoSlice},
@@ -13,16 +12,16 @@ use tokio::{
     time::{self, Instant, Sleep},
 };
 
-/// Bytes a second that make up for waiting: who takes them more slowly for long takes too little.
+/// The bytes a second that compensate for waiting: a client that stays slower than this is too slow.
 const ENOUGH: f64 = 16.0 * 1024.0;
 
-/// A stream on which writing may wait for so long.
+/// A stream on which writes may wait for a limited time.
 pub(super) struct Impatient<S> {
     stream: S,
     most: Duration,
-    /// The time that writes waited for, less what the bytes that were taken since make up for.
+    /// How long writes have waited, less what the bytes received since then compensate for.
     waited: Duration,
-    /// Since when a write waits.
+    /// When the current write began to wait.
     since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
@@ -33,7 +32,7 @@ impl<S: Unpin> Impatient<S> {
         Impatient { stream, most, waited: Duration::ZERO, since: None, timer }
     }
 
-    /// The outcome of a write, which waits no longer than it may.
+    /// The outcome of a write, if it did not wait too long.
     fn in_time(
         &mut self,
         context: &mut Context<'_>,

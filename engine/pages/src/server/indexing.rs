@@ -1,6 +1,6 @@
-//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run in progress
-//! again and again from the first case that lacks a score. What was indexed of a file that someone else may have
-//! changed since is read again, and believed then. Shows nothing; says how far it is, and when something changed.
+//! Runs the thread that keeps the index and the figures of all runs up to date: the newest run first, and a run in
+//! progress repeatedly from the first case that lacks a score. What was indexed from a file that someone else may have
+//! changed since then is read again before it is used. Shows nothing; reports its progress, and when something changed.
 
 use std::{
     any::Any,
@@ -26,43 +26,43 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// Between two looks at the database.
+/// The time between two checks of the database.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Cases of one reading. A longer one would keep what a run writes meanwhile in its log.
+/// The most cases of one reading. A longer reading would keep what a run writes at the same time in SQLite's log.
 const READING_CASES: usize = 20_000;
-/// A share of the time at most goes to the figures of a run in progress.
+/// The inverse of the largest share of time that goes to the figures of a run in progress.
 const FIGURES_SHARE: u32 = 10;
-/// Runs that are indexed: the newest.
+/// How many runs are indexed: the newest.
 const MAX_RUNS: usize = 10_000;
 
-/// How far the index is.
+/// The progress of the index.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Runs that are being read: cases so far.
+    /// Runs that are being read, each with the number of cases so far.
     progress: Mutex<HashMap<RunKey, u64>>,
-    /// Runs that cannot be read to their end, and why.
+    /// Runs that cannot be read completely, each with the reason.
     damaged: Mutex<HashMap<RunKey, String>>,
-    /// Why nothing is indexed at the moment.
+    /// Why nothing is being indexed.
     trouble: Mutex<Option<String>>,
 }
 
 impl State {
-    /// How many cases of a run were read in this reading; `None` if it is not being read.
+    /// How many cases of a run were read in the current reading; `None` if the run is not being read.
     pub(super) fn progress(&self, run: RunKey) -> Option<u64> {
         lock(&self.progress).get(&run).copied()
     }
 
-    /// Why a run cannot be read to its end, if that is so.
+    /// Why a run cannot be read completely, if that is so.
     pub(super) fn damage(&self, run: RunKey) -> Option<String> {
         lock(&self.damaged).get(&run).cloned()
     }
 
-    /// Why nothing is indexed, if that is so.
+    /// Why nothing is being indexed, if that is so.
     pub(super) fn trouble(&self) -> Option<String> {
         lock(&self.trouble).clone()
     }
 
-    /// The thread ended by this panic: nothing is indexed any more.
+    /// Records that this panic ended the thread: nothing is indexed any more.
     fn ended_by(&self, panicked: &(dyn Any + Send)) {
         let text = panicked.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panicked.downcast_ref::<&str>().copied());
@@ -75,7 +75,7 @@ impl State {
     }
 }
 
-/// The thread, until this is dropped.
+/// The thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Indexing {
     state: Arc<State>,
@@ -84,7 +84,7 @@ pub(super) struct Indexing {
     working: Option<thread::JoinHandle<()>>,
 }
 
-/// Whether the thread is to end.
+/// Whether the thread must end.
 #[derive(Debug, Default)]
 struct End {
     is_here: Mutex<bool>,
@@ -92,7 +92,7 @@ struct End {
 }
 
 impl End {
-    /// Waits for the end, at most so long; answers whether it is here.
+    /// Waits for the end, at most this long; returns whether it has come.
     fn within(&self, time: Duration) -> bool {
         let is_here = self.is_here.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.waiting.wait_timeout_while(is_here, time, |is_here| !*is_here);
@@ -121,7 +121,7 @@ impl Indexing {
         };
         let (failed, say) = (Arc::clone(&state), changed.clone());
         let work = move || {
-            // A panic ends the thread, so nothing it leaves half done is used again.
+            // A panic ends the thread, so nothing that it leaves unfinished is used again.
             if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| worker.work())) {
                 failed.ended_by(&*panicked);
                 say.send_modify(next);
@@ -135,7 +135,7 @@ impl Indexing {
         Arc::clone(&self.state)
     }
 
-    /// A number that grows when something changed.
+    /// A number that grows when something changes.
     pub(super) fn changed(&self) -> watch::Sender<u64> {
         self.changed.clone()
     }
@@ -146,7 +146,7 @@ impl Drop for Indexing {
         *lock(&self.end.is_here) = true;
         self.end.waiting.notify_all();
         if let Some(working) = self.working.take() {
-            // It has no panic: see `start`.
+            // The thread does not panic: see `start`.
             let _ = working.join();
         }
     }
@@ -159,9 +159,9 @@ struct Worker {
     state: Arc<State>,
     end: Arc<End>,
     changed: watch::Sender<u64>,
-    /// The files as they were when they were opened: the index is of this database.
+    /// The state of the files when they were opened: the index belongs to this database.
     of: Option<Seen>,
-    /// Runs in progress: before when their figures are not computed again.
+    /// For runs in progress, when their figures may be computed again.
     due: HashMap<RunKey, Instant>,
     /// Runs whose figures are older than their scores.
     stale: HashSet<RunKey>,
@@ -174,7 +174,7 @@ impl Worker {
         loop {
             let worked = self.pass(&mut open, &mut seen);
             if worked.is_err() {
-                // Both files are opened again: one may have been replaced.
+                // Both files are opened again, because one may have been replaced.
                 (open, seen) = (None, None);
             }
             let trouble = worked.err().map(|error| error.to_string());
@@ -188,13 +188,13 @@ impl Worker {
         }
     }
 
-    /// Looks at all runs, if anything was written since the last time, or something is left to do.
+    /// Checks all runs, if anything was written since the last time, or something is left to do.
     fn pass(
         &mut self,
         open: &mut Option<(Store, CaseIndex)>,
         seen: &mut Option<i64>,
     ) -> Result<(), StoreError> {
-        // Before the version is looked at: of what changes between, the next pass hears.
+        // This is before the version is read, so that the next pass notices changes in between.
         let file = self.files.state();
         if self.of != Some(self.files.seen()?) {
             (*open, *seen) = (None, None);
@@ -204,7 +204,7 @@ impl Worker {
             if self.of.is_some_and(|before| !before.has_same_files(&now)) {
                 self.belief.withdraw();
                 self.doubts.clear();
-                // A new index has the figures of no run.
+                // A new index contains no figures of any run.
                 self.due.clear();
                 self.stale.clear();
                 self.say();
@@ -232,8 +232,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Finds out what is still believed of the runs of a file that was changed, and forgets those that are not there
-    /// any more.
+    /// Finds out which runs of a changed file are still believed, and removes those that no longer exist.
     fn has_changed(&mut self, index: &mut CaseIndex, runs: &[RunRecord]) -> Result<(), StoreError> {
         let of_keys: HashMap<RunKey, &RunRecord> = runs.iter().map(|run| (run.key, run)).collect();
         for known in index.runs()? {
@@ -257,11 +256,11 @@ impl Worker {
                 self.say();
             }
         }
-        // After the version was looked at: nothing has changed since, or the next pass hears of it.
+        // This is after the version was read: either nothing has changed since, or the next pass notices it.
         let state = self.files.state();
         let is_as_noted = change == Change::First && state.is_some() && state == index.file()?;
         for run in runs {
-            // Of a run that is new to the index, it has nothing but what is read from now on.
+            // The index contains nothing about a new run but what is read from now on.
             if is_as_noted || index.indexed(run)?.next_case.is_none() {
                 self.belief.add(run.key);
             }
@@ -272,7 +271,7 @@ impl Worker {
         Ok(())
     }
 
-    /// As [`run`](Worker::run). One that is damaged holds up no other, and is read again only when it may have been
+    /// The same as [`run`](Worker::run). A damaged run delays no other, and is read again only when it may have been
     /// changed.
     fn run_or_damage(
         &mut self,
@@ -305,7 +304,7 @@ impl Worker {
             self.doubts.took(began.elapsed());
         }
         if index.indexed(run)?.is_complete {
-            // It was read to its end once, and is not any more what it was.
+            // The run was once read completely, and has changed since.
             self.belief.remove(run.key);
         }
         let before = lock(&self.state.damaged).insert(run.key, damage.clone());
@@ -315,7 +314,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Indexes what is not indexed of a run, and computes its figures; answers whether it came to the end.
+    /// Indexes what is not yet indexed of a run, and computes its figures; returns whether it reached the end.
     fn run(
         &mut self,
         store: &Store,
@@ -359,7 +358,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Notes that a run was read again, what the index had of it was different or not, and this took so long.
+    /// Records that a run was read again, whether the index had been different, and how long it took.
     fn read_again(&mut self, run: RunKey, is_different: bool, took: Duration) {
         match self.belief.has(run) {
             false => self.belief.add(run),
@@ -373,7 +372,8 @@ impl Worker {
         self.say();
     }
 
-    /// Reads a run again that the index has already, and indexes what is not as it was; as [`cases`](Worker::cases).
+    /// Reads a run again that is already indexed, and indexes what has changed; otherwise like
+    /// [`cases`](Worker::cases).
     fn again(&self, reading: &mut Reading, shown: Option<RunKey>) -> Result<bool, StoreError> {
         let is_end = self.cases(reading, shown)?;
         match is_end && reading.has_fewer_than_the_index()? {
@@ -385,8 +385,8 @@ impl Worker {
         }
     }
 
-    /// Indexes the cases that are to be read; answers whether it came to the end, before the thread is to end. How far
-    /// it is, is said of a run that is `shown`.
+    /// Indexes the remaining cases; returns whether it reached their end before the thread must end. Progress is
+    /// reported for a run that is `shown`.
     fn cases(&self, reading: &mut Reading, shown: Option<RunKey>) -> Result<bool, StoreError> {
         loop {
             let before = reading.cases();
@@ -403,7 +403,7 @@ impl Worker {
         }
     }
 
-    /// Computes the figures of a run and keeps them; those of one in progress, now and then.
+    /// Computes the figures of a run and stores them; for a run in progress only now and then.
     fn figures_of(
         &mut self,
         store: &Store,
@@ -422,7 +422,7 @@ impl Worker {
             let decided = verdicts(store, id, options, |_| true)?;
             Figures::of(store, run, &scorers, &decided, options)
         })?;
-        // Numbers and names: writing them as JSON cannot fail.
+        // Figures are numbers and names, so writing them as JSON cannot fail.
         index.keep_figures(run, &serde_json::to_string(&figures).unwrap_or_default())?;
         self.stale.remove(&run.key);
         if goes_on {
@@ -441,12 +441,12 @@ impl Worker {
     }
 }
 
-/// Makes the number of changes another one.
+/// Changes the number of changes.
 fn next(number: &mut u64) {
     *number = number.wrapping_add(1);
 }
 
-/// Notes of which state of the file all is indexed, if that is known and not noted yet.
+/// Records the state of the file that is fully indexed, if it is known and not yet recorded.
 fn note(index: &mut CaseIndex, file: Option<String>) -> Result<(), StoreError> {
     if file.is_some() && index.file()? != file {
         index.note_file(file.as_deref())?;

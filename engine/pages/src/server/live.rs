@@ -1,4 +1,4 @@
-//! A stream of server-sent events that says that something changed. What changed, a page asks for again.
+//! Sends a stream of server-sent events that report that something changed. A page then requests what changed.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -6,11 +6,11 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use tokio::sync::watch;
 
-/// Between two events, so that a page is not asked for without end.
+/// The time between two events, so that a page is not requested without end.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// An event for each change, until the server ends. The first comes at once if anything changed since the server began:
-/// a page that closed its stream and opens it again has missed what happened meanwhile.
+/// An event for each change, until the server ends. The first one comes at once if anything changed since the server
+/// began, because a page that opens its stream again has missed what happened in the meantime.
 pub(super) fn changes(
     changes: watch::Receiver<u64>,
     is_ended: watch::Receiver<bool>,
@@ -27,7 +27,7 @@ pub(super) fn changes(
                 changed = changes.changed() => changed.ok()?,
                 () = end(&mut ended) => return None,
             }
-            // Browsers pass over an event without data.
+            // Browsers ignore an event without data.
             Some((Ok(Event::default().event("changed").data("1")), (changes, ended, false)))
         });
     Sse::new(events).keep_alive(KeepAlive::default())
@@ -35,6 +35,6 @@ pub(super) fn changes(
 
 /// Ready once the server ends.
 pub(super) async fn end(ended: &mut watch::Receiver<bool>) {
-    // Nothing is left that could say so: that is an end, too.
+    // If the sender no longer exists, that is also an end.
     let _ = ended.wait_for(|ended| *ended).await;
 }

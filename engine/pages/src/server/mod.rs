@@ -1,20 +1,20 @@
-//! Pages of the runs of a database, for browsers on this machine or, with a token, on others. Reads the database and
-//! never writes to it; keeps an index of its cases in a file of its own.
+//! Serves pages about the runs of a database, for browsers on this machine or, with a token, on others. Reads the
+//! database and never writes to it; keeps an index of its cases in a separate file.
 //!
-//! - `guard`: who may ask, and the policies of answers.
-//! - `connections`: who connects, and for how long.
-//! - `impatient`: a connection that ends if nobody takes what is written to it.
+//! - `guard`: which requests are allowed, and the policies of answers.
+//! - `connections`: accepts connections, and limits them.
+//! - `impatient`: a connection that ends if the client receives nothing.
 //! - `texts`: long texts as answers, a few at a time.
 //! - `files`: the database and the index, and whether they are still what was opened.
-//! - `belief`: which runs the index is known to be right about.
+//! - `belief`: for which runs the index is known to be right.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
 //! - `case_reading`: one reading of a run's cases into the index.
 //! - `comparing`: comparisons of two runs, each computed once.
-//! - `reading`: open databases, for as many requests as there are at once.
-//! - `routes`: from a URL to a page.
+//! - `reading`: open databases, one for each simultaneous request.
+//! - `routes`: turns a URL into a page.
 //! - `address`: URLs of pages.
-//! - `live`: a stream that says that something changed.
-//! - `trouble`: why there is no page.
+//! - `live`: a stream of events about changes.
+//! - `trouble`: why a page cannot be shown.
 //! - `views`: the pages.
 
 mod address;
@@ -42,17 +42,17 @@ use self::{
     reading::Readers,
 };
 
-/// What is served, and to whom.
+/// What is served, and who may request it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pages {
     /// The database.
     pub database: PathBuf,
-    /// The file of the index: it is made if it is missing, and can be removed at any time.
+    /// The file of the index: it is created if it does not exist, and can be deleted at any time.
     pub index: PathBuf,
     /// Names under which the server may be reached, in addition to `localhost` and addresses.
     pub names: Vec<String>,
-    /// What every request must bring; `None`: nothing, for a server that only this machine reaches.
+    /// The token that every request must contain; `None` for a server that only this machine can reach.
     pub token: Option<String>,
 }
 
@@ -66,13 +66,13 @@ pub enum ServeError {
     /// The index cannot be written.
     #[error("the index of the cases cannot be written: {0}")]
     Index(StoreError),
-    /// The socket.
+    /// The socket failed.
     #[error("cannot serve: {0}")]
     Socket(#[from] io::Error),
 }
 
 impl Pages {
-    /// The pages of a database, whose index is in this file.
+    /// The pages of a database, with the index in this file.
     pub fn new(database: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Pages {
         Pages { database: database.into(), index: index.into(), names: Vec::new(), token: None }
     }
@@ -91,11 +91,10 @@ impl Pages {
         self
     }
 
-    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then have a few
-    /// seconds.
+    /// Serves the pages until `end` is ready. Requests that are being answered then have a few seconds left.
     ///
     /// # Errors
-    /// The database or the index cannot be opened; troubles of the socket.
+    /// The database or the index cannot be opened; errors of the socket.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -106,11 +105,11 @@ impl Pages {
         let files = Arc::new(Files::new(self.database, self.index));
         let belief = Arc::<Belief>::default();
         let readers = Arc::new(Readers::new(Arc::clone(&files), Arc::clone(&belief)));
-        // What is wrong with either file is said before anyone asks.
+        // This reports what is wrong with either file before the first request.
         readers.check()?;
         let indexing = Indexing::start(files, belief)?;
         let guard = Guard::new(self.names, self.token.as_deref());
-        // Streams of changes have no end of their own.
+        // Streams of changes do not end by themselves.
         let (ended, is_ended) = tokio::sync::watch::channel(false);
         let app = routes::app(readers, indexing.state(), indexing.changed(), is_ended, guard);
         connections::serve(listener, app, Bounds::default(), end, ended).await;

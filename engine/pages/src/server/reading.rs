@@ -1,5 +1,5 @@
-//! Open databases with their indexes, for as many requests as there are at once. Reading takes place on threads that
-//! may wait, so that a slow one holds up no other page.
+//! Provides open databases with their indexes, one for each simultaneous request. Reading takes place on threads that
+//! may block, so that a slow request delays no other page.
 
 use std::{
     path::Path,
@@ -15,16 +15,16 @@ use super::{
     files::{Files, Seen},
 };
 
-/// Requests that read at once; others wait.
+/// How many requests read at once; others wait.
 const MAX_AT_ONCE: usize = 8;
 
 /// A database and the index of its cases.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) store: Store,
-    /// What it says of a run counts if the run [is believed](Reader::believes).
+    /// Its content about a run may be used if the run [is believed](Reader::believes).
     pub(super) index: CaseIndex,
-    /// The files as they were when they were opened.
+    /// The state of the files when they were opened.
     of: Seen,
     belief: Arc<Belief>,
 }
@@ -35,18 +35,18 @@ impl Reader {
         self.belief.holds(run, &self.of)
     }
 
-    /// How far a run is indexed: not at all while the index is not known to be right about it.
+    /// How far a run is indexed; counts as not at all while the index is not known to be right about it.
     pub(super) fn indexed(&self, run: &RunRecord) -> Result<Indexed, StoreError> {
         if self.believes(run.key) { self.index.indexed(run) } else { Ok(Indexed::default()) }
     }
 
-    /// As [`Belief::doubts`].
+    /// The same as [`Belief::doubts`].
     pub(super) fn doubts(&self) -> Option<u64> {
         self.belief.doubts(&self.of)
     }
 }
 
-/// Those that are open and not in use.
+/// The databases that are open and not in use.
 #[derive(Debug)]
 pub(super) struct Readers {
     files: Arc<Files>,
@@ -74,7 +74,7 @@ impl Readers {
         Ok(())
     }
 
-    /// Lets `read` use one of them.
+    /// Lets `read` use one of the databases.
     pub(super) async fn read<T, E>(
         self: Arc<Self>,
         read: impl FnOnce(&Reader) -> Result<T, E> + Send + 'static,
@@ -90,7 +90,7 @@ impl Readers {
             let _place = place;
             let reader = self.take()?;
             let read = read(&reader);
-            // One that met trouble may be of a file that was replaced: it is opened again.
+            // After an error, the file may have been replaced, so it is opened again.
             if read.is_ok() {
                 self.give_back(reader);
             }

@@ -1,4 +1,4 @@
-//! From a URL to a page: what it asks for is read, and the page is made of it. Texts of a URL are a stranger's.
+//! Turns a URL into a page: reads what it requests, and makes the page from it. The texts of a URL are not trusted.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::frame::STYLE;
 
-/// What every page is made with.
+/// What every page needs.
 #[derive(Clone)]
 struct App {
     readers: Arc<Readers>,
@@ -88,7 +88,7 @@ pub(super) fn app(
         .layer(middleware::from_fn_with_state(guard, guarded))
 }
 
-/// What the URL asks for; what cannot be read has a page that says so.
+/// What the URL requests; if it is not valid, the answer is a page that explains why.
 struct Asking<T>(T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Asking<T> {
@@ -110,7 +110,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Asking<T> {
     }
 }
 
-/// The run that the URL's path names; a path that is not text has a page that says so.
+/// The run that the URL's path names; if the path is not text, the answer is a page that explains why.
 struct RunNamed(String);
 
 impl FromRequestParts<App> for RunNamed {
@@ -130,7 +130,7 @@ impl FromRequestParts<App> for RunNamed {
     }
 }
 
-/// The page that says why there is none.
+/// The page that explains why another one cannot be shown.
 fn explained(trouble: Trouble, app: &App) -> Response {
     let (status, words) = match trouble {
         Trouble::Missing(words) => (StatusCode::NOT_FOUND, words),
@@ -219,7 +219,7 @@ async fn case(
     .await
 }
 
-/// A part of a case as it is stored, as text that no browser takes for anything else.
+/// A part of a case as it is stored, as text that browsers do not interpret as anything else.
 async fn part(
     State(app): State<App>,
     RunNamed(run): RunNamed,

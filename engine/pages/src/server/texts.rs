@@ -1,4 +1,4 @@
-//! Long texts as answers: a few at a time are in memory, however slowly they are taken. Knows no case.
+//! Sends long texts as answers: only a few are in memory at a time, however slowly they are received. Knows no case.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -15,18 +15,18 @@ use tokio::{
 
 use super::trouble::Trouble;
 
-/// Long texts that are on their way at once.
+/// How many long texts are sent at once.
 const MAX_AT_ONCE: usize = 8;
-/// For which an answer waits until another one is taken.
+/// How long an answer waits until another one is received.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Bytes that are handed over at once; a text of no more needs no place.
+/// How many bytes are sent at once; a text that is no longer than this needs no slot.
 const PIECE: usize = 64 << 10;
 
-/// The places for texts.
+/// The slots for texts.
 #[derive(Clone, Debug)]
 pub(super) struct Texts(Arc<Semaphore>);
 
-/// A place for a text that is read next.
+/// A slot for a text that is read next.
 #[derive(Debug)]
 pub(super) struct Place {
     _held: OwnedSemaphorePermit,
@@ -37,7 +37,7 @@ impl Texts {
         Texts(Arc::new(Semaphore::new(MAX_AT_ONCE)))
     }
 
-    /// A place, as soon as there is one.
+    /// A slot, as soon as one is free.
     pub(super) async fn place(&self) -> Result<Place, Trouble> {
         let place = time::timeout(LONGEST_WAIT, Arc::clone(&self.0).acquire_owned()).await;
         // The semaphore is never closed.
@@ -51,13 +51,13 @@ impl Texts {
 }
 
 impl Place {
-    /// A text as an answer, which keeps its place until almost all of it is taken.
+    /// A text as an answer, which keeps its slot until almost all of it is received.
     pub(super) fn answer(self, text: String) -> Response {
         if text.len() <= PIECE {
             return text.into_response();
         }
         let length = text.len();
-        // Copied, because a part of a text would keep all of it.
+        // The piece is copied, because a reference into the text would keep all of it.
         let pieces = stream::unfold((text, 0, self), |(text, from, place)| async move {
             let to = text.len().min(from + PIECE);
             let piece = text.as_bytes().get(from..to).filter(|piece| !piece.is_empty())?;

@@ -1,17 +1,17 @@
-//! Why there is no page. Shows nothing.
+//! Defines why a page cannot be shown. Shows nothing.
 
 use scorebox::store::StoreError;
 
-/// Why there is no page.
+/// Why a page cannot be shown.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// What the URL names does not exist.
     Missing(String),
-    /// The URL asks for something that cannot be.
+    /// The URL requests something that is not possible.
     Refused(String),
     /// The server has too many requests to answer this one.
     Busy(String),
-    /// The database.
+    /// The database cannot be read.
     Store(StoreError),
 }
 

@@ -1,4 +1,4 @@
-//! What the variables ask for, as a table of variables and settings.
+//! Tests what the variables request, as a table of variables and settings.
 
 use super::*;
 
@@ -134,7 +134,7 @@ fn an_address_is_checked_whoever_names_it() {
     ] {
         assert_eq!(flaw(Some(address), &[]), Some(expected));
         assert_eq!(flaw(None, &[(ENDPOINT, address)]), Some(expected));
-        // It is the whole address of a signal, unless the program gives another.
+        // This is the full address of a signal, unless the program sets another one.
         let whole = flaw(None, &[(of_logs, address)]);
         assert_eq!(whole, Some(expected).filter(|it| *it != Flaw::Query));
         assert_eq!(flaw(Some(address), &[(of_logs, "http://a")]), Some(expected));

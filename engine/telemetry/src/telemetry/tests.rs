@@ -1,4 +1,4 @@
-//! The end of an export to servers on the loopback interface that answer, reject or never answer.
+//! Tests the end of an export to servers on the loopback interface that answer, reject or never answer.
 
 use std::{
     io::{Read as _, Write as _},
@@ -13,7 +13,7 @@ use std::{
 use super::*;
 use crate::{address::Speaks, settings::Signal};
 
-/// Has each connection to a new address treated by a thread of its own.
+/// Handles each connection to a new address on its own thread.
 fn server(treat: fn(TcpStream)) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -25,15 +25,15 @@ fn server(treat: fn(TcpStream)) -> SocketAddr {
     address
 }
 
-/// Reads all there is, and never answers.
+/// Reads everything, and never answers.
 fn listen(mut connection: TcpStream) {
     while connection.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
 }
 
-/// The answer that takes a request but for one item.
+/// The answer that accepts a request except for one item.
 const REJECT_ONE: [u8; 10] = *b"\x0a\x08\x08\x01\x12\x04s3kt";
 
-/// Takes a request, and says this.
+/// Reads a request, and sends this answer.
 fn answer(mut connection: TcpStream, body: &[u8]) {
     let mut request = Vec::new();
     while !is_whole(&request) {
@@ -56,7 +56,7 @@ fn is_whole(request: &[u8]) -> bool {
     request.len() >= head.len() + 4 + length.unwrap().parse::<usize>().unwrap()
 }
 
-/// Telemetry over a protocol, with two score events, of which so many may wait, and a metric.
+/// Telemetry over a protocol, with a metric and two score events; `room` limits how many may wait.
 fn with_two_scores(address: SocketAddr, speaks: Speaks, room: u64) -> Telemetry {
     let route = |signal| Route {
         signal,
@@ -112,7 +112,7 @@ fn no_thread_panics_after_the_end_of_one_that_never_answers() {
         assert_eq!((delivered.events, delivered.events_sent), (2, 0));
         assert!(delivered.metrics_lost);
         assert_eq!(delivered.reason.as_deref(), Some("no answer within 5 s"), "{speaks:?}");
-        // The threads of the exporters have the last references.
+        // The exporters' threads hold the last references.
         while deliveries.iter().any(|it| it.strong_count() > 0) {
             thread::sleep(Duration::from_millis(10));
         }

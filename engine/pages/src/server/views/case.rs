@@ -1,4 +1,4 @@
-//! A case in full, with the cases around it and the same case in other runs.
+//! Shows a case in full, with the cases around it and the same case in other runs.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -23,9 +23,9 @@ use crate::{
     stored_case, summary, word,
 };
 
-/// Bytes of each text that stand in the page; all of it is behind a link.
+/// The most bytes of each text in the page; a link leads to the whole text.
 const MAX_TEXT: usize = 64 << 10;
-/// Other runs that are looked through for the same case.
+/// The most other runs that are searched for the same case.
 const MAX_RUNS: usize = 20;
 
 pub(in crate::server) fn page(
@@ -104,7 +104,7 @@ pub(in crate::server) fn page(
     Ok(Frame { database, title: &name, above: &above }.around(&content))
 }
 
-/// The cases before and after this one: in the order of the run, or among those that are asked for.
+/// The cases before and after this one: in the order of the run, or among the requested ones.
 fn around(
     reader: &Reader,
     run: &RunRecord,
@@ -124,7 +124,7 @@ fn around(
         None => case.verdict.score,
     };
     if (query.order.is_by_score() && score.is_none()) || !reader.believes(run.key) {
-        // It has no place among them, or none that is known yet.
+        // The case has no position among them, or none that is known yet.
         return Ok([None, None]);
     }
     let cursor = Some(CaseCursor::new(key, score));
@@ -138,7 +138,7 @@ fn around(
     Ok([before, after])
 }
 
-/// Links to the parts that do not stand in the page as a whole.
+/// Links to the parts that the page does not contain completely.
 fn whole_parts(run: &RunRecord, name: Option<&CaseName>, case: &CaseInFull) -> Markup {
     let Some(name) = name else { return html! {} };
     let mut parts = vec![("output", case.content.output.len())];

@@ -1,5 +1,4 @@
-//! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out
-//! differently.
+//! Compares two runs: whether the second is better, the figures of each scorer, and the cases with different outcomes.
 
 use maud::{Markup, html};
 use scorebox::store::{CaseCursor, CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, RunRecord};
@@ -17,12 +16,12 @@ use crate::{
     summary, word,
 };
 
-/// Cases of one page.
+/// The most cases of one page.
 const PAGE: usize = 50;
-/// Cases that are looked through for one page.
+/// The most cases that are searched for one page.
 const MAX_LOOKED: usize = 2000;
 
-/// A case of the first run, and the same of the second.
+/// A case of the first run, and the same case of the second.
 struct Pair {
     name: CaseName,
     one: FoundCase,
@@ -132,19 +131,19 @@ fn compared(known: &Known, changed: &[CaseName], one: &RunRecord, here: &str) ->
     }
 }
 
-/// Which of the cases of both are listed.
+/// Which of the common cases are listed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Listed<'a> {
-    /// Those behind the case with this number in the first run.
+    /// Only cases after the one with this number in the first run.
     pub(in crate::server) after: &'a str,
-    /// Those before the case with this number.
+    /// Only cases before the one with this number.
     pub(in crate::server) before: &'a str,
-    /// Whether those that came out alike are listed too.
+    /// Whether cases with the same outcome are also listed.
     pub(in crate::server) is_all: bool,
 }
 
 impl Listed<'_> {
-    /// Behind which case the list begins; `None`: with the first.
+    /// The case after which the list begins; `None` if it begins with the first case.
     fn begin(
         &self,
         reader: &Reader,
@@ -158,15 +157,15 @@ impl Listed<'_> {
     }
 }
 
-/// The cases of the first run that were looked through, and those that both runs have.
+/// The cases of the first run that were searched, and those that both runs have.
 struct Looking {
     pairs: Vec<Pair>,
     keys: Vec<CaseKey>,
-    /// Whether there are no more.
+    /// Whether there are no more cases.
     is_end: bool,
 }
 
-/// Looks through cases of the first run, from `after` on in this order, until a page is full.
+/// Searches the cases of the first run, from `after` on in this order, until a page is full.
 fn look(
     reader: &Reader,
     [one, other]: [&RunRecord; 2],

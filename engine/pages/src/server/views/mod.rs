@@ -1,12 +1,12 @@
-//! The pages that the server shows, and what stands around each.
+//! Makes the pages that the server shows, and what surrounds each.
 //!
-//! - `runs`: all runs, and the scorers that they have.
+//! - `runs`: all runs, and their scorers.
 //! - `run`: a run with its figures, and its cases with filters.
 //! - `case`: a case in full.
-//! - `scorer`: a scorer over runs in time.
-//! - `compare`: two runs side by side.
+//! - `scorer`: a scorer in the runs over time.
+//! - `compare`: compares two runs.
 //! - `reach`: how far a run is read.
-//! - here: the frame of a page, and the page that says what is wrong.
+//! - this file: the frame of a page, and the page that reports what is wrong.
 
 pub(super) mod case;
 pub(super) mod compare;
@@ -28,7 +28,7 @@ struct Frame<'a> {
     database: &'a str,
     /// The title, for the tab.
     title: &'a str,
-    /// The pages above this one, the closest last: what they are called, and where they are.
+    /// The pages above this one, the closest one last: their titles and URLs.
     above: &'a [(&'a str, String)],
 }
 
@@ -92,7 +92,7 @@ fn keys() -> Markup {
     }
 }
 
-/// What is wrong, in place of a page.
+/// A page that reports what is wrong.
 pub(super) fn trouble(database: &str, words: &str) -> Markup {
     Frame { database, title: "Not shown", above: &[("All runs", "/".to_owned())] }.around(&html! {
         h1 { "This cannot be shown" }
@@ -100,8 +100,7 @@ pub(super) fn trouble(database: &str, words: &str) -> Markup {
     })
 }
 
-/// Whether nothing of a run changes any more: it is finished, and all its cases are read. What stands on a page then
-/// follows nothing.
+/// Whether a run no longer changes: it is finished, and all its cases are read. Its page then needs no updates.
 fn is_settled(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::StoreError> {
     Ok(run.state == RunState::Finished && reader.indexed(run)?.is_complete)
 }

@@ -1,5 +1,4 @@
-//! How far a run is read, and the words for that. What is not read to the end has no figures, unless it is still being
-//! written.
+//! Shows how far a run is read. A run that is not read completely has no figures, unless it is still being written.
 
 use maud::{Markup, html};
 use scorebox::store::{RunRecord, RunState, StoreError};
@@ -14,13 +13,13 @@ use crate::{
 /// How far a run is read.
 #[derive(Debug)]
 pub(super) enum Reach {
-    /// All that is stored of it.
+    /// Everything that is stored of the run.
     All,
-    /// So many of its cases.
+    /// This many of its cases.
     Part { read: u64, all: u64 },
     /// None of its cases.
     Nothing,
-    /// It cannot be read to its end, and why.
+    /// The run cannot be read completely, for this reason.
     Damaged(String),
 }
 
@@ -39,7 +38,7 @@ impl Reach {
             false => state.progress(run.key).unwrap_or(0),
         };
         if read == 0 {
-            // All cases are counted only where their number is shown: a page of runs may have many that are not read.
+            // Cases are counted only if their number is shown: a page of runs may contain many that are not read.
             let is_empty = reader.store.next_ordinal(run.key)? == 0;
             return Ok(if follows && is_empty { Reach::All } else { Reach::Nothing });
         }
@@ -55,7 +54,7 @@ impl Reach {
         matches!(self, Reach::All)
     }
 
-    /// What stands in place of figures.
+    /// The text in place of figures.
     pub(super) fn words(&self) -> String {
         match self {
             Reach::Part { read, all } => {
@@ -68,7 +67,7 @@ impl Reach {
         }
     }
 
-    /// What is said above cases that are found or listed, if they are not of all that is stored.
+    /// The note above a list of cases, if it does not include everything that is stored.
     pub(super) fn note(&self) -> Option<String> {
         match self {
             Reach::Part { read, all } if read < all => Some(format!(
@@ -81,7 +80,7 @@ impl Reach {
         }
     }
 
-    /// Why the run cannot be read to its end, if that is so.
+    /// Why the run cannot be read completely, if that is so.
     pub(super) fn damage(&self) -> Markup {
         html! {
             @if let Reach::Damaged(why) = self {
@@ -91,7 +90,7 @@ impl Reach {
     }
 }
 
-/// Why nothing new is read of any run, if that is so.
+/// Why no run is being read, if that is so.
 pub(super) fn trouble(state: &State) -> Markup {
     html! {
         @if let Some(trouble) = state.trouble() {
@@ -100,11 +99,11 @@ pub(super) fn trouble(state: &State) -> Markup {
     }
 }
 
-/// The figures of a run: of all that is stored of it, or, while it is being written, of what was stored a moment ago.
+/// The figures of a run: of everything that is stored, or, while it is being written, of what was stored a moment ago.
 pub(super) fn figures(reader: &Reader, run: &RunRecord) -> Result<Option<Figures>, StoreError> {
     let indexed = reader.indexed(run)?;
-    // Those of a run that has ended since are of its middle.
+    // For a run that has ended since, they cover only a part.
     let kept = indexed.figures.filter(|_| indexed.is_complete || run.state == RunState::Running);
-    // What another version kept is computed again.
+    // Figures that another version stored are computed again.
     Ok(kept.and_then(|json| serde_json::from_str(&json).ok()))
 }

@@ -1,4 +1,4 @@
-//! A run: how it went, its scorers, and its cases with filters, a page at a time.
+//! Shows a run: its outcome, its scorers, and its cases with filters, a page at a time.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -30,17 +30,17 @@ use crate::{
     summary, word,
 };
 
-/// Cases of one page.
+/// The most cases of one page.
 const PAGE: usize = 50;
-/// Cases that are counted; of more it is said that there are more.
+/// The most cases that are counted; the page then shows only that there are more.
 const MAX_COUNTED: u64 = 10_000;
-/// Characters of a reason in a line.
+/// The most characters of a reason in a line.
 const MAX_REASON: u32 = 240;
-/// Scorers of which it is said why they decided against a case.
+/// The most scorers whose reasons against a case are shown.
 const MAX_REASONS: usize = 4;
-/// Scores that are listed of a case that nothing decided against.
+/// The most scores that are listed for a case that nothing decided against.
 const MAX_SCORES: usize = 6;
-/// Runs that can be chosen to compare with.
+/// The most runs that can be chosen for a comparison.
 const MAX_CHOICES: usize = 100;
 
 pub(in crate::server) fn page(
@@ -107,7 +107,7 @@ pub(in crate::server) fn page(
     Ok(Frame { database, title: &title, above: &above }.around(&content))
 }
 
-/// That the page follows a run in progress, and how far its figures are behind.
+/// Notes that the page follows a run in progress, and how far its figures are behind.
 fn following(figures: &Figures, reach: &Reach) -> Markup {
     html! {
         p.small.aside {
@@ -122,7 +122,7 @@ fn following(figures: &Figures, reach: &Reach) -> Markup {
     }
 }
 
-/// A choice of another run to stand beside this one.
+/// A choice of another run to compare with this one.
 fn comparing(run: &RunRecord, others: &[RunRecord]) -> Markup {
     html! {
         form.filters.later action="/compare" method="get" autocomplete="off" {
@@ -186,7 +186,7 @@ fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
     }
 }
 
-/// What is asked for, as the index is asked; or what is wrong with it.
+/// The query of the index for what is requested; or what is wrong with the request.
 pub(super) fn query(
     run: &RunRecord,
     scorers: &[ScorerRecord],
@@ -296,18 +296,18 @@ fn page_before(
     asked: &Asked,
 ) -> Result<Option<Asked>, Trouble> {
     let before = finding.reversed().cases(Some(first.cursor()), PAGE + 1)?;
-    // It begins behind the case that is one too many for it.
+    // It begins after the case that is one too many for the page.
     let begins = before.get(PAGE).map(|it| asked.behind(it.cursor(), it.key.ordinal()));
     Ok(begins.or((!before.is_empty()).then(|| asked.first_page())))
 }
 
-/// What the order of scores leaves out, in words.
+/// A text about what the order by scores leaves out.
 fn without_score(
     reader: &Reader,
     query: &CaseQuery,
     shown: u64,
 ) -> Result<Option<String>, Trouble> {
-    // Who asks for scores from or to a number does not look for cases without one.
+    // A user who limits scores does not look for cases without a score.
     if !query.order.is_by_score() || query.least.is_some() || query.most.is_some() {
         return Ok(None);
     }
@@ -356,7 +356,7 @@ pub(super) fn verdict(found: &FoundCase, decides: bool) -> Markup {
     word::verdict(&verdict, decides)
 }
 
-/// Whether what a scorer says counts against the case, whatever its assertions are.
+/// Whether a scorer's result counts against the case, whatever its assertions are.
 fn is_against(scorers: &[ScorerRecord], saying: &Saying) -> bool {
     const NONE: &[Assertion] = &[];
     let Some(scorer) = scorer(scorers, saying) else { return false };
@@ -390,7 +390,7 @@ fn scorer<'s>(scorers: &'s [ScorerRecord], saying: &Saying) -> Option<&'s Scorer
     scorers.iter().find(|it| it.key == saying.scorer)
 }
 
-/// What the scorer that is asked for says, or those that decided against the case, or all of them.
+/// The result of the requested scorer, or of those that decided against the case, or of all.
 fn why(
     scorers: &[ScorerRecord],
     query: &CaseQuery,
@@ -403,7 +403,7 @@ fn why(
     let against: Vec<&Saying> =
         says.iter().filter(|it| is_against(scorers, it) || of(it).is_some()).collect();
     let mut shown = if !asked.is_empty() { asked } else { against };
-    // What can fail a case before what only falls short.
+    // Scorers that can fail a case come before those that only report a regression.
     shown.sort_by_key(|saying| !can_fail(scorers, saying));
     let scored: Vec<&Saying> = says.iter().filter(|it| it.score.is_some()).collect();
     html! {
@@ -428,7 +428,7 @@ fn why(
     }
 }
 
-/// Whether a score beyond the threshold fails its case, or a missing one does.
+/// Whether the result can fail its case: the scorer is a gate, or it failed to score.
 fn can_fail(scorers: &[ScorerRecord], saying: &Saying) -> bool {
     let is_gate = scorer(scorers, saying).is_some_and(|it| it.spec.severity == Severity::Gate);
     is_gate || saying.status == Status::Error
@@ -443,7 +443,7 @@ fn said_score(scorers: &[ScorerRecord], saying: &Saying) -> String {
     }
 }
 
-/// How many of so many are not shown.
+/// How many of this many are not shown.
 fn left_out(all: usize, shown: usize) -> String {
     match all.saturating_sub(shown) {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! All runs, the newest first, and the scorers that the newest ones have.
+//! Shows all runs, the newest first, and the scorers of the newest ones.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +15,9 @@ use crate::{
     summary, word,
 };
 
-/// Runs of one page.
+/// The most runs of one page.
 const PAGE: usize = 50;
-/// Runs that can be looked back to.
+/// How many runs can be paged through.
 const MOST: usize = 10_000;
 
 pub(in crate::server) fn page(

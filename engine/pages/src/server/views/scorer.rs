@@ -1,4 +1,4 @@
-//! A scorer over runs in time: its mean in each run, the oldest first.
+//! Shows a scorer over time: its mean in each run, the oldest first.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -19,11 +19,11 @@ use crate::{
     summary, word,
 };
 
-/// Runs that are looked through for one page.
+/// The most runs that are searched for one page.
 const MAX_RUNS: usize = 500;
-/// Runs that are shown on one page.
+/// The most runs that are shown on one page.
 const MAX_SHOWN: usize = 60;
-/// Runs that can be looked back to.
+/// How many runs can be paged through.
 const MAX_SKIPPED: usize = 10_000;
 
 pub(in crate::server) fn page(
@@ -98,13 +98,13 @@ pub(in crate::server) fn page(
 /// The runs of one page that have the scorer, the newest first.
 struct Found {
     runs: Vec<OfRun>,
-    /// Others that have it and are not read to the end.
+    /// The number of other runs that have the scorer but are not read completely.
     unread: u64,
-    /// How many runs are to be skipped for the page of older ones, if there may be any.
+    /// How many runs the page of older ones must skip, if there may be any.
     older: Option<usize>,
 }
 
-/// Looks through the runs that are left without the newest `skip`.
+/// Searches the runs that remain without the newest `skip`.
 fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
     let mut found = Found { runs: Vec::new(), unread: 0, older: None };
     let end = skip + MAX_RUNS;
@@ -141,7 +141,7 @@ struct OfRun {
     run: RunRecord,
     figures: ScorerFigures,
     scorer: ScorerSpec,
-    /// What it has other than in the run before.
+    /// How it differs from the scorer in the run before.
     changes: Vec<ScorerChange>,
 }
 
@@ -155,7 +155,7 @@ impl OfRun {
     }
 }
 
-/// That the scorer is another one than in the run before.
+/// Notes that the scorer differs from the one in the run before.
 fn another(changes: &[ScorerChange]) -> Markup {
     let words: Vec<&str> = changes.iter().map(|it| it.as_str()).collect();
     html! {
