@@ -326,9 +326,9 @@ fn a_scorer_that_asked_no_judge_is_told_from_one_that_the_run_lacks() {
     let folder = Folder::new();
     folder.sh("scorebox run answers.jsonl -s numeric-answer -q --run-id r").exits_with(0);
     for format in ["table", "json"] {
-        let line = format!("scorebox calls --scorer numeric-anwser --format {format}");
+        let line = format!("scorebox calls --scorer numeric-answers --format {format}");
         let unknown = folder.sh(&line).exits_with(2);
-        let said = "error: the run `r` has no scorer `numeric-anwser`\n\
+        let said = "error: the run `r` has no scorer `numeric-answers`\n\
                     hint: its scorers: numeric-answer\n";
         assert_eq!((unknown.stdout.as_str(), unknown.stderr.as_str()), ("", said));
     }
