@@ -303,7 +303,10 @@ fn a_gate_finds_what_the_same_scorer_finds_if_it_is_soft() {
         ("soft", "severity = \"soft\"\n"),
         ("gate", "severity = \"gate\"\n"),
         // A soft scorer beside the gate fails no case.
-        ("two", "severity = \"gate\"\n[scorers.long]\nuse = \"length\"\nconfig = { min = 1 }\n"),
+        (
+            "two",
+            "severity = \"gate\"\n[scorers.long]\nuse = \"contains\"\nconfig = { value = \"w\" }\n",
+        ),
     ] {
         folder.write("suite.toml", suite(more));
         for (run, are_right) in [("a", 10), ("b", 4)] {
@@ -354,7 +357,8 @@ fn verdicts_that_are_not_the_scores_of_one_scorer_have_a_test_of_their_own() {
         (
             "two",
             "[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n\
-             [scorers.polite]\nuse = \"is-refusal\"\nseverity = \"gate\"\nthreshold = 0.0\n",
+             [scorers.many]\nuse = \"contains\"\nconfig = { value = \"rights\" }\n\
+             severity = \"gate\"\nthreshold = 0.0\n",
         ),
     ] {
         folder.write("suite.toml", gates);

@@ -129,7 +129,6 @@ impl NewFile {
     /// Begins a file; its data stands beside it until it is complete. A device or a pipe is opened when there is data
     /// for it: a pipe that is opened and closed has ended for who reads it.
     pub(crate) fn create(path: &Path, replaces: bool) -> Result<NewFile, Failure> {
-        let failed = |error: &io::Error| cannot_write(path, error);
         let there = path.symlink_metadata().map(|link| path.metadata().unwrap_or(link).file_type());
         match there {
             Ok(there) if there.is_dir() => {
@@ -144,13 +143,8 @@ impl NewFile {
         }
         // What a link leads to is replaced, and not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = Unfinished::beside(&path, ".scorebox-").map_err(|error| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            match folder.filter(|folder| !folder.exists()) {
-                Some(folder) => no_folder(&path, folder),
-                None => failed(&error),
-            }
-        })?;
+        let file =
+            Unfinished::beside(&path, ".scorebox-").map_err(|error| cannot_write(&path, &error))?;
         Ok(NewFile { place: Place::Beside { file, replaces }, path })
     }
 
@@ -193,12 +187,6 @@ fn write_all<T>(
 fn exists(path: &Path) -> Failure {
     Failure::new(format!("`{}` exists", path.display()))
         .hint("name another file, or replace it with --force")
-}
-
-fn no_folder(path: &Path, folder: &Path) -> Failure {
-    let folder = folder.display();
-    Failure::new(format!("cannot write `{}`: there is no folder `{folder}`", path.display()))
-        .hint("make the folder first, or name a file in another one")
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

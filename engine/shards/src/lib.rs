@@ -14,7 +14,8 @@
 //! - `scorer`: a batch of cases to batches of results.
 //! - `input`: the Parquet file that a shard is made of; `source`: with what else decides its rows.
 //! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
-//! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
+//! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be;
+//!   `owning`: which of them have a case that no other one has.
 //! - `seal`: a digest of all that a shard says, by which a file that was damaged on its way is noticed.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
 //! - `sorting`: sorts the names of cases in files, so that memory does not grow with them; `duplicates`: cases that are

@@ -178,7 +178,7 @@ fn every_sdk_has_the_parts_of_a_case_in_the_contracts_order() {
         let named = lines.map(|line| plain(of(line))).take(fields.len());
         named.collect()
     };
-    let c = list(C.text, "`output` is always there. */\nenum {", |line| {
+    let c = list(C.text, "`output` is always present. */\nenum {", |line| {
         line.trim_start_matches("SCOREBOX_").split(' ').next().unwrap_or("")
     });
     assert_eq!(c, fields);

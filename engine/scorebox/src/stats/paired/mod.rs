@@ -25,8 +25,9 @@ pub use holm::holm;
 pub(super) use permutation::student_test;
 pub use permutation::{MAX_PERMUTED, PairedTest, TestMethod, permutation_test};
 #[cfg(test)]
+pub use sign_power::POWER;
 pub(super) use sign_power::SignPower;
-pub use size::{POWER, Spread, cases_needed, fewest_cases, smallest_difference};
+pub use size::{Spread, cases_needed, fewest_cases, smallest_difference};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,10 @@
 //! How often the sign test finds a difference that is there, counted over all ways in which cases can change by one
 //! step: up, down or not at all. Knows no score.
 
-use super::size::POWER;
 use crate::stats::distributions::log_ways;
+
+/// How often a real difference should be found: 80 times of 100.
+pub const POWER: f64 = 0.8;
 
 /// Numbers of changes that are less likely than this add nothing.
 const NEGLIGIBLE: f64 = 1e-16;

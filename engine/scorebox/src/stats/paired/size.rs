@@ -2,13 +2,10 @@
 
 #![expect(clippy::exhaustive_enums, reason = "a formula has these numbers and no others")]
 
-use super::sign_power::SignPower;
+use super::sign_power::{POWER, SignPower};
 use crate::stats::distributions::{
     CONFIDENCE, at_least, chance_for_at_least, normal_below, normal_quantile,
 };
-
-/// How often a real difference should be found: 80 times of 100.
-pub const POWER: f64 = 0.8;
 
 /// A larger number of cases means "never".
 const MAX_CASES: f64 = 1e15;
