@@ -212,7 +212,7 @@ fn a_place_that_events_cannot_go_to_is_an_error_before_the_first_score() {
     folder.sh("mkfifo pipe && mkdir sub && ln cases.jsonl linked.jsonl").exits_with(0);
     for (place, why) in [
         ("sub", "cannot write the events to `sub`: Is a directory"),
-        ("none/events.jsonl", "cannot write the events to `none/events.jsonl`: No such file"),
+        ("none/events.jsonl", "cannot write the events to `none/events.jsonl`: there is no folder"),
         ("pipe", "cannot write the events to `pipe`: no program reads it"),
         ("cases.jsonl", "the events cannot go to `cases.jsonl`"),
         ("./suite.toml", "the events cannot go to `suite.toml`"),
