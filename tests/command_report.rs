@@ -345,7 +345,10 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     folder.write("config.json", "{}");
     folder.write("other.db", "");
     for (report, why) in [
-        ("junit=missing/out.xml", "cannot write the report to `missing/out.xml`: No such file"),
+        (
+            "junit=missing/out.xml",
+            "cannot write the report to `missing/out.xml`: there is no folder",
+        ),
         ("junit=.", "cannot write the report to `.`: is a directory"),
         ("pdf=out.pdf", "`pdf` is not a format of a report; there are html, junit, markdown"),
         ("junit=out --report csv=out", "two reports go to `out`"),
