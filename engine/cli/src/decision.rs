@@ -27,7 +27,7 @@ const HOW_TO_DECIDE_STRICTLY: &str = "in the suite, give a scorer a `threshold` 
 /// What to do if the scorers that decide saw no case.
 const WHAT_SPARES: &str = "look at `when`, `nodes` and `sampling` of the scorers in the suite, and at why they do not apply";
 
-/// The verdict of a stored run, and the requirements that it does not meet.
+/// The verdict of a stored run, and the requirements that it breaks.
 pub(crate) struct Decision {
     pub aggregates: Vec<Aggregate>,
     pub decided: DecidedRun,
@@ -112,7 +112,7 @@ impl Decision {
         warnings
     }
 
-    /// Prints the requirements that are not met.
+    /// Prints the broken requirements.
     pub(crate) fn say_broken(&self, run: &RunId, database: &Database) {
         for requirement in &self.broken {
             // Without a rate no case was judged, and none is shown.
@@ -160,7 +160,7 @@ impl Decision {
     }
 }
 
-/// The requirements that are not met. Until a run is finished, cases for a scorer may still come.
+/// The broken requirements. Until a run is finished, cases for a scorer may still come.
 fn broken(
     requirements: &Requirements,
     decided: &DecidedRun,

@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     SomeErrors = 1,
     /// Wrong usage or bad input: it did not start, or did not finish.
     BadInput = 2,
-    /// All was done, and a requirement of the run is not met: a gate failed cases, or a mean, a rate or a number of
+    /// All was done, and a requirement of the run is broken: a gate failed cases, or a mean, a rate or a number of
     /// errors is outside its limit.
     BrokenRequirement = 3,
     /// The user interrupted it.

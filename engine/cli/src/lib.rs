@@ -19,7 +19,7 @@
 //! - `signing_key`: signatures with a key in a file.
 //! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: which scorers they use, with the values
 //!   of variables.
-//! - `decision`: the verdict of a stored run and the requirements that it does not meet.
+//! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: which shards are merges, and what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
@@ -223,11 +223,11 @@ pub struct Outcome {
     pub decided: DecidedRun,
     /// The verdict as lines of text; empty if the scorers only measure.
     pub verdict: Vec<String>,
-    /// The requirements that are not met, a line each.
+    /// The broken requirements, a line each.
     pub broken: Vec<String>,
     /// Why the figures or the verdict may not mean what the user thinks, a line each.
     pub warnings: Vec<String>,
-    /// Whether the exit code of a run that ended is 0: all requirements are met, and no score is an error unless errors
+    /// Whether the exit code of a run that ended is 0: no requirement is broken, and no score is an error unless errors
     /// are allowed.
     pub passed: bool,
 }
