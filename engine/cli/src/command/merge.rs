@@ -1,4 +1,4 @@
-//! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
+//! `scorebox merge`: checks the shards of a run against each other and merges them, each case once.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ impl Merge {
         };
         let suite = suite.map(|path| setup::suite_to_load(path, &self.sandbox, seeded));
         let suite = suite.transpose()?;
-        // A bundle has the components, too.
+        // A bundle also contains the components.
         let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
@@ -133,7 +133,7 @@ impl Merge {
             Some(requirements) => self.decide(&run, path, &requirements)?,
             None => Exit::Done,
         };
-        // What a scorer says about the whole run is computed here, so no shard has reported it.
+        // Scorers' summaries of the whole run are computed here, so no shard has reported their errors.
         Ok(match exit {
             Exit::Done if summary_failed => Exit::SomeErrors,
             exit => exit,

@@ -90,8 +90,8 @@ impl Difference<'_> {
         reads.chain(needs.map(Wider::Needs)).chain(signer).chain(verdict).collect()
     }
 
-    /// How its scores count differently, so that more cases may pass. If the old component is not known, they may do
-    /// so.
+    /// How its scores count differently, so that more cases may pass. If the locked component is not known, they are
+    /// assumed to.
     fn laxer(&self) -> Option<String> {
         let Some((old, _)) = self.old else {
             let unknown =
