@@ -140,7 +140,7 @@ impl Merge {
         })
     }
 
-    /// Writes one shard; answers whether it is whole: standard output may be closed by who read it.
+    /// Writes one shard; returns whether it is complete, because the reader may close standard output.
     fn write(&self, merge: &Merged, path: &Path) -> Result<bool, Failure> {
         let waiting = Waiting::of("writing cases", merge.duplicates().cases);
         let written = write_to(path, self.force, |out| {
@@ -158,7 +158,7 @@ impl Merge {
         Ok(is_whole)
     }
 
-    /// What is required of the run, if anything is.
+    /// The requirements of the run; `None` if there are none.
     fn requirements(&self, shards: &Shards) -> Result<Option<Requirements>, Failure> {
         let requirements = self.requirements.of_scored(&shards.plan().scorers)?;
         match requirements.is_some() && self.db.is_none() {
@@ -170,7 +170,7 @@ impl Merge {
         }
     }
 
-    /// The exit code for what is required of the run. Its errors are rows, as in its shards: only --max-errors counts
+    /// The exit code from the requirements of the run. Its errors are rows, as in its shards: only --max-errors counts
     /// them.
     fn decide(
         &self,
@@ -239,10 +239,10 @@ impl Merge {
     }
 }
 
-/// A run that was made of shards.
+/// A run that was merged from shards.
 struct Stored {
     run: RunId,
-    /// Whether what a scorer says about the whole run is an error.
+    /// Whether a scorer's summary of the run is an error.
     summary_failed: bool,
 }
 
@@ -255,7 +255,7 @@ fn of_shards(merge: &Merged) -> String {
     format!("{} of {shards}", counted(merge.duplicates().cases, "case", "cases"))
 }
 
-/// Says which rows gave way to others of the same case.
+/// Reports which rows were replaced by other rows of the same case.
 fn say_duplicates(duplicates: &Duplicates) {
     let within = duplicates.repeated_within;
     let but = if duplicates.unequal > 0 { ", except where one timed out" } else { "" };
