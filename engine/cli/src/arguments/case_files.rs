@@ -137,7 +137,7 @@ impl LeftOutOfFiles {
     }
 }
 
-/// The names of the formats, each with what it is.
+/// The names of the formats, each with a description.
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     let names = Format::ALL.iter().map(|it| PossibleValue::new(it.name()).help(it.meaning()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())

@@ -181,7 +181,7 @@ fn has_port(host: &str) -> bool {
     host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// What to do about a server that is busy or has broken down; `None` if it could not be reached.
+/// What to do about a server that is busy or fails; `None` if it could not be reached.
 pub(crate) fn try_later(failed: &Failed, server: &str) -> Option<String> {
     match failed {
         Failed::Busy { stated: Some(stated), .. } if !stated.is_zero() => {

@@ -295,8 +295,8 @@ impl Live {
         exit
     }
 
-    /// Reports how many lines were read and not scored, and the command that scores them; `before` is what to do first
-    /// if a file is followed.
+    /// Reports how many lines were read and not scored, and the command that scores them; `before` is the text about
+    /// what to do first if a file is followed.
     fn say_what_is_left(&self, run: &RunId, progress: &Progress, before: &str) {
         let settled = progress.cases_done + progress.cases_finished_before;
         let left = progress.cases_read.saturating_sub(settled);

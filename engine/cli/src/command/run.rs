@@ -429,7 +429,7 @@ struct Outputs {
     /// Whether standard output is free for the summary.
     summary: bool,
     unmatched: Unmatched,
-    /// Whether the user was asked already.
+    /// The judges, after the run has asked them.
     judges: Judges,
 }
 

@@ -89,7 +89,7 @@ impl Shard {
         let capabilities = self.workspace.capabilities()?;
         let capabilities = match suite.judges.is_empty() {
             true => capabilities,
-            // The scorer is refused later, with the right reason.
+            // A suite that asks judges is refused later, with the right reason.
             false => setup::unasked_judges(&suite),
         };
         let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;

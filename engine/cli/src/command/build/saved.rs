@@ -29,7 +29,7 @@ const MADE: [&str; 3] = ["wasm", "log", "out"];
 /// language, any file may be compiled in.
 const DATA: [&str; 5] = [".json", ".jsonl", ".toml", ".gz", ".zst"];
 
-/// The contents of files as far as they are known, so that no file is read twice.
+/// Watches files, and remembers a digest of each, so that no unchanged file is read twice.
 pub(super) struct Saved {
     folder: PathBuf,
     /// Watched whatever their names are.
