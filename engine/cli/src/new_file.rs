@@ -15,7 +15,7 @@ use crate::{
     unfinished::Unfinished,
 };
 
-/// The options for a command's output file.
+/// Where a command's data goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewFileArguments {
     /// The file to write; `-` is standard output

@@ -45,7 +45,7 @@ pub(crate) fn compile_by(compiler: Compiler) {
     COMPILER.get_or_init(|| compiler);
 }
 
-/// The options of the commands that load scorers.
+/// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
 pub(crate) struct SandboxArguments {

@@ -88,7 +88,7 @@ pub(crate) fn failure(failure: &Failure) -> Exit {
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     match (error.print().and_then(|()| io::stdout().flush()), error.use_stderr()) {
         (_, true) => Exit::BadInput,
-        // A reader of help may close the pipe early.
+        // It is not an error if a reader of help closes the pipe early.
         (Err(error), false) if error.kind() != io::ErrorKind::BrokenPipe => {
             failure(&Failure::stdout(&error))
         }

@@ -70,7 +70,7 @@ struct Add {
     sandbox: SandboxArguments,
 }
 
-/// A language whose script engine can be added.
+/// A language whose scripts something can be added for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Addable {
     Python,
