@@ -141,7 +141,7 @@ fn name(decided: &DecidedCase<'_>) -> String {
 }
 
 /// The scorers and assertions that failed the case, and why it was skipped or why its task failed. If something failed
-/// it, regressions are left out unless `strict`.
+/// it, regressions are left out, unless `strict`.
 fn deciders(decided: &DecidedCase<'_>, strict: bool) -> String {
     let is_bad = matches!(decided.verdict.verdict, Verdict::Failed | Verdict::Errored);
     let decides = |it: &&Against<'_>| strict || !is_bad || it.standing != Standing::Regressed;

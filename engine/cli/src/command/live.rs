@@ -453,8 +453,8 @@ fn say_what_is_gone(path: &Path, follow: &Follow) {
     }
 }
 
-/// Whether a position without its run says something: which files of this path are to be read, and from which line, for
-/// there was no case before. Otherwise the run was removed, to begin again.
+/// Whether a position without a run is still valid: no case came before it, so it only records which files of this path
+/// to read, and from which line. Otherwise the run was removed, and following begins again.
 fn is_before_its_run(path: &Path, position: &FollowPosition) -> bool {
     position.holds_without_a_run() && is_same_place(path, Path::new(&position.path))
 }

@@ -102,7 +102,7 @@ impl Stats {
         Ok(Exit::Done)
     }
 
-    /// The verdicts, and how repeats of cases affect them; `None` for a part of the scores, or for several runs.
+    /// The verdicts, and their figures over repeats of cases; `None` for a part of the scores, or for several runs.
     fn decided(
         &self,
         store: &Store,
