@@ -1,4 +1,5 @@
-//! `scorebox cases`: lists the cases of a run with their verdicts, and the scorers and assertions that failed them.
+//! `scorebox cases`: lists the cases of a run with their verdicts, and the scorers and assertions that decided against
+//! them.
 
 use scorebox::{
     aggregate::{Against, DecidedCase, VerdictOptions, decides, verdicts},
@@ -140,8 +141,8 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// The scorers and assertions that failed the case, and why it was skipped or why its task failed. If something failed
-/// it, regressions are left out, unless `strict`.
+/// The scorers and assertions that decided against the case, and why it was skipped or why its task failed. If
+/// something failed it, regressions are left out, unless `strict`.
 fn deciders(decided: &DecidedCase<'_>, strict: bool) -> String {
     let is_bad = matches!(decided.verdict.verdict, Verdict::Failed | Verdict::Errored);
     let decides = |it: &&Against<'_>| strict || !is_bad || it.standing != Standing::Regressed;

@@ -80,7 +80,7 @@ struct Shown {
     lower_is_better: BTreeSet<String>,
 }
 
-/// A scorer that failed the case, as `cases` shows it.
+/// A scorer that decided against the case, as `cases` shows it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Against {

@@ -73,7 +73,7 @@ pub(crate) fn waited_for(load: Load) -> String {
     words
 }
 
-/// Names a judge by its name, the models that were asked and its address, or a jury by its members and other models
+/// Names a judge by its name, the models that were asked and its location, or a jury by its members and other models
 /// that were asked.
 pub(crate) fn named(judge: &JudgeIdentity, asked: Option<&BTreeSet<String>>) -> String {
     let asked: Vec<&str> =

@@ -35,8 +35,8 @@ fn undecided(case: &CaseVerdict) -> &'static str {
     }
 }
 
-/// The verdict of a run: a line for the whole, and one for each scorer that failed a case, or that decided no case
-/// although it can fail one; empty if the scorers only measure.
+/// The verdict of a run: a line for the whole, and one for each scorer that decided against a case, or that decided no
+/// case although it can fail one; empty if the scorers only measure.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     let mut lines = match (decided.decides, decided.requires()) {
         (true, _) => vec![of_cases(&decided.verdict)],
@@ -93,7 +93,7 @@ fn with_interval(rate: Rate) -> String {
 }
 
 /// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; or that a scorer that can
-/// fail a case decided none. `None` if it decided some cases and failed none.
+/// fail a case decided none. `None` if it decided some cases and none against.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
@@ -124,7 +124,7 @@ fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     Some(format!("  {id} ({severity}{required}{threshold}): {against}{by_assertions}"))
 }
 
-/// `no addresses 0.0000, at least 1.0000: has an e-mail address`: an assertion that failed a case.
+/// `no addresses 0.0000, at least 1.0000: has an e-mail address`: an assertion that decided against a case.
 pub(crate) fn decisive(assertion: &Decisive) -> String {
     let Decisive { name, score: has, threshold, reason, .. } = assertion;
     let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
