@@ -1,8 +1,8 @@
-//! What to do about an error, in the words of the command line: its options, its commands, the suite file and
-//! the tools of a shell. Which advice there is, is for the library to say.
+//! What to do about an error, in terms of the command line: its options, its commands, the suite file and shell tools.
+//! The library decides which advice an error has.
 //!
-//! - `limits`: how a limit is raised.
-//! - `things`: how something is named, listed or renamed.
+//! - `limits`: how to raise a limit.
+//! - `things`: how to name, list or rename something.
 
 mod limits;
 mod things;
@@ -20,7 +20,7 @@ use crate::report::shell_word;
 use limits::{fixed, key, option, raise, shorten};
 use things::{list, name, noun, rename};
 
-/// The words of `advice`; `None` for advice of a library that knows more than this file.
+/// The text for `advice`; `None` for advice of a newer library, which this file does not know.
 pub(crate) fn words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::Raise(limit) => raise(*limit)?,
@@ -180,8 +180,7 @@ fn install(compiler: Compiler) -> Option<&'static str> {
     })
 }
 
-/// How a published scorer is locked; `suite` is the file that uses it, if it is known. The entry that uses it keeps its
-/// name.
+/// How to lock a published scorer; `suite` is the file that uses it, if known. The entry that uses it keeps its name.
 pub(crate) fn lock_it(address: &str, suite: Option<&Path>) -> String {
     let suite = suite.map_or("FILE".to_owned(), shell_word);
     format!("look at it and lock it: scorebox add {} --suite {suite}", shell_word(address))
@@ -401,7 +400,7 @@ fn database(what: Database) -> Option<&'static str> {
             "scores are in the file that was there: if it still exists, move it back, then resume the run; \
              else score the cases again"
         }
-        // SQLite does not say whether it is the database or a temporary file that it cannot write.
+        // SQLite does not report whether it failed to write the database or a temporary file.
         Database::MakeRoom => {
             "make room on its disk and in the folder for temporary files (TMPDIR); what was committed is safe"
         }

@@ -1,4 +1,4 @@
-//! What a scorer says about one case that is not stored: to standard output as data, and its error in words.
+//! A scorer's answer on one case that is not stored: as data on standard output, and its error as messages.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ struct Explained {
     hint: Option<String>,
 }
 
-/// As JSON, the keys of a [`ScorerAnswer`], and `error.hint`.
+/// The JSON document: the keys of a [`ScorerAnswer`], and `error.hint`.
 #[derive(Serialize)]
 struct Shown<'a> {
     #[serde(flatten)]
@@ -50,7 +50,7 @@ impl Answered {
         Answered { answer, error }
     }
 
-    /// Writes it.
+    /// Writes the answer to standard output.
     pub(crate) fn write(&self, scorer_id: &str, format: Format) -> Result<(), Failure> {
         let answered = ScorerAnswer { scorer_id, answer: &self.answer };
         let shown = Shown { answered, error: self.error.as_ref() };
@@ -61,7 +61,7 @@ impl Answered {
         })
     }
 
-    /// Says why there is no score; the exit code for that. `None` if there is nothing to say.
+    /// Reports why there is no score, and returns the exit code for that. `None` if there is no error.
     pub(crate) fn say_error(&self) -> Option<Exit> {
         let Explained { error, hint } = self.error.as_ref()?;
         words::error(&format!("{}: {}", error.kind, error.message), hint.as_deref());

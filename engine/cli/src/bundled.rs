@@ -1,4 +1,4 @@
-//! A suite from a bundle: with the components that it brings, and with nothing of this machine. Runs nothing.
+//! Reads a suite from a bundle, with the bundle's components and nothing from this machine. It runs nothing.
 
 use std::{
     fs::{self, File},
@@ -17,7 +17,7 @@ use scorebox_community::{Bundle, Carried, LOCK_FILE, Lock, NotABundle};
 
 use crate::failure::Failure;
 
-/// Whether the suite at `path` is a bundle, which its name says.
+/// Whether the suite at `path` is a bundle, by its name.
 pub(crate) fn is_bundle(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("tar"))
 }
@@ -29,7 +29,7 @@ pub(crate) fn bundle(path: &Path) -> Result<Bundle, Failure> {
         let message = format!("cannot read `{shown}`: {error}");
         Failure { message, ..Failure::from(error) }
     };
-    // To open a pipe would wait for a writer.
+    // Opening a pipe would wait for a writer.
     let metadata = fs::metadata(path).map_err(|error| unreadable(error.into()))?;
     if metadata.is_dir() {
         return Err(unreadable(InputFileError::Folder));
@@ -79,7 +79,7 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     Ok(suite)
 }
 
-/// All locations in its files that a suite has.
+/// All locations in files that a suite contains.
 fn locations(suite: &mut Suite) -> impl Iterator<Item = &mut Location> {
     let of_scorers = suite.scorers.iter_mut().flat_map(|scorer| {
         let condition = scorer.condition.as_mut().and_then(|it| it.location.as_mut());
@@ -96,7 +96,7 @@ fn locations(suite: &mut Suite) -> impl Iterator<Item = &mut Location> {
     of_scorers.chain(of_judges).chain(of_policies)
 }
 
-/// Refuses what no bundle can have: it would be something else on another machine.
+/// Refuses what a bundle cannot contain, because it would be something else on another machine.
 pub(crate) fn must_be_bundled(suite: &Suite) -> Result<(), Failure> {
     for (name, judge) in &suite.judges {
         let what = match &judge.settings.provider {
@@ -115,7 +115,7 @@ pub(crate) fn must_be_bundled(suite: &Suite) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The component that a bundle brings for a scorer; `None` if it is built in.
+/// The component that a bundle contains for a scorer; `None` if the scorer is built in.
 fn brought(
     path: &Path,
     bundle: &Bundle,
@@ -154,7 +154,7 @@ fn brought(
     Ok(Some(Brought::new(source).with_lock(lock_text.clone())))
 }
 
-/// Refuses to run a bundle with other built-in scorers than those that it was made with.
+/// Refuses a bundle that was made with other built-in scorers than this program has.
 fn must_be_built_in(
     registry: &Registry,
     name: &str,

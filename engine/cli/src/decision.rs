@@ -1,5 +1,5 @@
-//! What the verdict of a stored run is for the user who waits for it: words, and a part of the exit code. `verdict` and
-//! `aggregate` of the library decide it.
+//! Shows the verdict of a stored run to the user who waits for it: messages, and a part of the exit code. The library
+//! decides the verdict, in `verdict` and `aggregate`.
 
 use std::{
     collections::HashMap,
@@ -20,25 +20,25 @@ use crate::{
     words,
 };
 
-/// What to do where no scorer can fail a case.
+/// What to do if no scorer can fail a case.
 const HOW_TO_DECIDE: &str = "in the suite, give a scorer `severity = \"gate\"`, or a `threshold` with --strict; or require a mean: --fail-below NAME=X";
-/// The same where soft scores count as failures.
+/// The same if soft scores count as failures.
 const HOW_TO_DECIDE_STRICTLY: &str = "in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: --fail-below NAME=X";
-/// What to do where the scorers that decide saw no case.
+/// What to do if the scorers that decide saw no case.
 const WHAT_SPARES: &str = "look at `when`, `nodes` and `sampling` of the scorers in the suite, and at why they do not apply";
 
-/// The verdict of a stored run, and which requirements of it do not hold.
+/// The verdict of a stored run, and the requirements that it breaks.
 pub(crate) struct Decision {
     pub aggregates: Vec<Aggregate>,
     pub decided: DecidedRun,
     pub broken: Vec<Broken>,
-    /// Which keys of the suite kept their cases from the scorers that had to decide one and did not.
+    /// For the scorers that should have decided a case and did not: the keys of the suite that kept cases from them.
     sparing: HashMap<String, Vec<&'static str>>,
     is_strict: bool,
 }
 
 impl Decision {
-    /// That of all that is stored of a run.
+    /// The decision on everything that is stored of a run.
     pub(crate) fn of_run(
         store: &Store,
         run: &RunId,
@@ -50,7 +50,8 @@ impl Decision {
             let options = VerdictOptions::default().with_strict(strict);
             verdicts(store, run.as_str(), options, |_| true)
         };
-        // Both pass over all rows, and a connection is one thread's. Without another of either, one after the other.
+        // Both read all rows, and a connection belongs to one thread. Without a second connection or thread, one runs
+        // after the other.
         let (aggregates, decided) = thread::scope(|scope| {
             let another = Store::open_read_only(store.path()).ok();
             let deciding = another.and_then(|another| {
@@ -76,19 +77,19 @@ impl Decision {
         Ok(Decision { aggregates, decided, broken, sparing, is_strict: strict })
     }
 
-    /// Scores of the run that are errors.
+    /// The number of the run's scores that are errors.
     pub(crate) fn errors(&self) -> u64 {
         self.aggregates.iter().map(|aggregate| aggregate.errors).sum()
     }
 
-    /// Says the verdict, unless the scorers only measure.
+    /// Prints the verdict, unless the scorers only measure.
     pub(crate) fn say_verdict(&self) {
         verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
         self.warnings("--strict").iter().for_each(|warning| words::warn(warning));
     }
 
-    /// Why the verdict may not mean what the user thinks; `strict` is what the user calls it that soft scores fail
-    /// cases.
+    /// Why the verdict may not mean what the user thinks; `strict` is the user's name for the setting that makes soft
+    /// scores fail cases.
     pub(crate) fn warnings(&self, strict: &str) -> Vec<String> {
         let DecidedRun { decides, verdict, scorers: decided_scorers, .. } = &self.decided;
         let mut warnings = Vec::new();
@@ -111,7 +112,7 @@ impl Decision {
         warnings
     }
 
-    /// Says which requirements do not hold.
+    /// Prints the broken requirements.
     pub(crate) fn say_broken(&self, run: &RunId, database: &Database) {
         for requirement in &self.broken {
             // Without a rate no case was judged, and none is shown.
@@ -159,7 +160,7 @@ impl Decision {
     }
 }
 
-/// The requirements that do not hold. As long as a run is not finished, the cases that a scorer is for may still come.
+/// The broken requirements. Until a run is finished, cases for a scorer may still come.
 fn broken(
     requirements: &Requirements,
     decided: &DecidedRun,

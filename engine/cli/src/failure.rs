@@ -1,4 +1,4 @@
-//! Why a command ends, and its exit code; why not all of something was written. Prints nothing.
+//! Why a command ends, and its exit code; why output is incomplete. It prints nothing.
 
 use std::{env, io};
 
@@ -20,11 +20,11 @@ pub(crate) enum Exit {
     /// Wrong usage or bad input: it did not start, or did not finish.
     BadInput = 2,
     /// All was done, and a requirement of the run is broken: a gate failed cases, or a mean, a rate or a number of
-    /// errors is not what was asked for.
+    /// errors is outside its limit.
     BrokenRequirement = 3,
     /// The user interrupted it.
     Interrupted = 130,
-    /// The program that started it ended it: a service manager, a scheduler.
+    /// Another program ended it: a service manager, a scheduler.
     Terminated = 143,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Exit {
 pub(crate) struct Failure {
     pub message: String,
     pub hint: Option<String>,
-    /// What else is wrong, if several things were found at once: messages and hints.
+    /// The other errors, if several were found at once: messages and hints.
     pub others: Vec<(String, Option<String>)>,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
             .hint("name a folder that can be written in TMPDIR")
     }
 
-    /// A database that goes with the command does not take the scores, or does not give them back.
+    /// The temporary database of the command cannot store the scores, or cannot return them.
     pub(crate) fn temporary_database(error: &StoreError) -> Failure {
         let folder = env::temp_dir();
         Failure::new(format!(
@@ -63,7 +63,7 @@ impl Failure {
         .hint("make room there, or name another folder in TMPDIR")
     }
 
-    /// All that is wrong, messages with their hints; `None` if nothing is.
+    /// All errors in one failure, messages with their hints; `None` if there are no errors.
     pub(crate) fn of_each(
         mut each: impl Iterator<Item = (String, Option<String>)>,
     ) -> Option<Failure> {
@@ -71,7 +71,7 @@ impl Failure {
         Some(Failure { message, hint, others: each.collect() })
     }
 
-    /// Several that were found at once.
+    /// Several failures in one, as they were found at once; `None` if there are none.
     pub(crate) fn of_all(failures: Vec<Failure>) -> Option<Failure> {
         let each = failures.into_iter().flat_map(|Failure { message, hint, others }| {
             [(message, hint)].into_iter().chain(others)
@@ -85,7 +85,7 @@ impl Failure {
     }
 }
 
-/// An error of the library, with what to do about it in the words of the command line.
+/// An error of the library, with what to do about it in terms of the command line.
 impl<E: Advised> From<E> for Failure {
     fn from(error: E) -> Failure {
         let words = |advice: Option<Advice>| advice.as_ref().and_then(advice::words);
@@ -94,12 +94,12 @@ impl<E: Advised> From<E> for Failure {
     }
 }
 
-/// Why not all of something was written.
+/// Why output is incomplete.
 #[derive(Debug)]
 pub(crate) enum WriteError {
-    /// The place that it goes to failed.
+    /// Writing failed.
     Io(io::Error),
-    /// There is nothing to write, or no more.
+    /// The data to write could not be made, or not all of it.
     Failure(Failure),
 }
 

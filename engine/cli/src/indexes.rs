@@ -1,5 +1,5 @@
-//! The indexes of scorers that the user has configured: as their places have them now, or as they were fetched last.
-//! Searches none.
+//! Reads the indexes of scorers that the user has configured: fetched now, or as they were last fetched. It does not
+//! search them.
 
 use std::time::SystemTime;
 
@@ -18,7 +18,7 @@ use crate::{
     words,
 };
 
-/// What there is of the configured indexes.
+/// The configured indexes that can be read, and why the others cannot.
 #[derive(Debug, Default)]
 pub(crate) struct Indexes {
     /// Those that can be searched, by their names.
@@ -27,8 +27,8 @@ pub(crate) struct Indexes {
     pub failures: Vec<Failure>,
 }
 
-/// The indexes as their places have them now. Where a server cannot be reached, or has an older index than was seen
-/// before, the one that was fetched last is used, and a warning says so.
+/// Fetches the indexes. If a server cannot be reached, or has an older index than was seen before, the last fetched
+/// copy is used, with a warning.
 pub(crate) async fn fetched(configured: &[ConfiguredIndex]) -> Indexes {
     let kept = setup::kept_indexes();
     let mut indexes = Indexes::default();
@@ -44,7 +44,7 @@ pub(crate) async fn fetched(configured: &[ConfiguredIndex]) -> Indexes {
     indexes
 }
 
-/// The indexes as they were fetched last; asks nobody, and says nothing of those that there are not.
+/// The indexes as they were last fetched. It contacts no server, and does not report missing copies.
 pub(crate) fn kept(configured: &[ConfiguredIndex]) -> Vec<(String, SignedIndex)> {
     let kept = setup::kept_indexes();
     let each = configured.iter().filter_map(|index| {
@@ -54,7 +54,7 @@ pub(crate) fn kept(configured: &[ConfiguredIndex]) -> Vec<(String, SignedIndex)>
     each.collect()
 }
 
-/// The indexes as they were fetched last, and what to do about those that were not.
+/// The indexes as they were last fetched, and what to do about those that never were.
 pub(crate) fn offline(configured: &[ConfiguredIndex]) -> Indexes {
     let kept = setup::kept_indexes();
     let mut indexes = Indexes::default();
@@ -143,7 +143,7 @@ async fn fetched_one(
     }
 }
 
-/// When a copy was fetched: `2026-11-23 14:05:02`.
+/// The time at which a copy was fetched: `2026-11-23 14:05:02`.
 fn age(copy: &KeptIndex) -> String {
     let since = copy.fetched.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     format!("{} UTC", started(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))

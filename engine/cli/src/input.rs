@@ -1,4 +1,4 @@
-//! Text that a user names: a file, or standard input. Knows no format.
+//! Reads text that a user names, from a file or from standard input. It knows no formats.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -13,18 +13,18 @@ use scorebox::{
 
 use crate::{failure::Failure, waiting::Waiting, words};
 
-/// The text of a file, of at most so many bytes.
+/// The text of a file of at most `max_bytes`.
 pub(crate) fn read_file(path: &Path, max_bytes: u64) -> Result<String, Failure> {
     input_file::read_text(path, max_bytes).map_err(|error| unreadable(path, error))
 }
 
-/// The text of a file, or of standard input if `-` is named, of at most so many bytes.
+/// The text of a file, or of standard input if `path` is `-`, of at most `max_bytes`.
 pub(crate) fn read_file_or_stdin(path: &Path, max_bytes: u64) -> Result<String, Failure> {
     if path != Path::new("-") {
         return read_file(path, max_bytes);
     }
     take_stdin()?;
-    // Nothing is drawn over what a user types.
+    // A progress display would overwrite what the user types.
     let _waiting = match typed_input() {
         true => None,
         false => Some(Waiting::on("reading standard input")),
@@ -33,7 +33,7 @@ pub(crate) fn read_file_or_stdin(path: &Path, max_bytes: u64) -> Result<String, 
     read.map_err(|error| unreadable(path, error))
 }
 
-/// Refuses to read standard input a second time: nothing would be left of it.
+/// Refuses to read standard input a second time: nothing would be left to read.
 pub(crate) fn take_stdin() -> Result<(), Failure> {
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
     match IS_TAKEN.swap(true, Ordering::Relaxed) {
@@ -42,7 +42,7 @@ pub(crate) fn take_stdin() -> Result<(), Failure> {
     }
 }
 
-/// Whether standard input is a terminal; if it is, says how its end is typed.
+/// Whether standard input is a terminal; if so, prints how to end the input.
 pub(crate) fn typed_input() -> bool {
     let typed = io::stdin().is_terminal();
     if typed {

@@ -1,5 +1,5 @@
-//! What a user sees while one score waits for its judges: on a terminal what it waits for, in a pipe one line if it
-//! takes long. Asks no judge itself.
+//! Shows the user that one score waits for its judges: on a terminal what it waits for, in a pipe one line if it takes
+//! long. It asks no judge itself.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -21,14 +21,14 @@ use crate::{
     words,
 };
 
-/// How often the state of the judges is looked at.
+/// How often the state of the judges is checked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What is over within this is not worth a line in a pipe.
+/// A shorter wait is not worth a line in a pipe.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The outcome of a scorer on a case. A signal ends the process while judges are asked, and the programs that answer
-/// for them.
+/// The outcome of a scorer on a case. While judges are asked, a signal ends the process and the programs that answer
+/// for judges.
 pub(crate) async fn outcome(
     scorer: &LoadedScorer,
     input: ScorerInput<'_>,
@@ -40,7 +40,7 @@ pub(crate) async fn outcome(
     }
 }
 
-/// What comes of `score`, which asks these judges.
+/// The result of `score`, which asks these judges.
 async fn waiting_for<T>(judges: &Judges, score: impl Future<Output = T>) -> T {
     let (started, waiting) = (Instant::now(), Waiting::on(waited_for(Load::default())));
     let mut may_say = !io::stderr().is_terminal();

@@ -1,41 +1,42 @@
-//! The command line of scorebox: turns arguments into calls of the library, and what comes back into words, colours and
-//! exit codes. Knows no wasmtime and no SQL. A library, because the program `scorebox` calls it, and so does the Python
-//! package.
+//! The command line of scorebox: turns arguments into calls of the library, and their results into messages, colours
+//! and exit codes. It knows neither wasmtime nor SQL. It is a library because both the program `scorebox` and the
+//! Python package call it.
 //!
 //! - `command`: one file per command.
-//! - `arguments`: what several commands let a user say.
-//! - `input`: text that a user names, a file or standard input.
+//! - `arguments`: arguments that several commands share.
+//! - `input`: text that a user names, from a file or standard input.
 //! - `setup`: the sandbox and its cache folder, from options and the environment.
 //! - `user_configuration`: the user's configuration file.
 //! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal.
-//! - `output`: data to standard output, in the format that was asked for.
-//! - `bundled`: a suite from a bundle, which brings its components.
-//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `lock_holder`: who has a
-//!   folder locked; `locked`: scorers that are loaded, held against it.
-//! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
-//! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for
-//!   others.
+//! - `output`: data to standard output, in the requested format.
+//! - `bundled`: a suite from a bundle, which contains its components.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: which of its entries suites use; `lock_holder`: the
+//!   process that holds a lock; `locked`: compares loaded scorers with it.
+//! - `published`: a published scorer before a suite uses it; `trust`: the policies about published scorers.
+//! - `indexes`: the indexes of scorers that the user has configured; `names`: warnings about names that could be
+//!   confused with others.
 //! - `signing_key`: signatures with a key in a file.
-//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: what they use, with the values of
-//!   variables.
+//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: which scorers they use, with the values
+//!   of variables.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: which shards are merges, and what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
-//! - `process_limits`: open files and sizes of files, as the system bounds them.
-//! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
+//! - `process_limits`: the system's limits on open files and file sizes.
+//! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: the same while one score waits for its
+//!   judges.
 //! - `question`: a question to the user at a terminal.
-//! - `usage`: what is wrong with arguments, where clap does not say what is allowed.
-//! - `words`: words to standard error: errors, hints, warnings.
-//! - `migration`: a configuration of promptfoo to a suite.
-//! - `new_file`: a file that is written whole or not at all; `unfinished`: what stands beside it until then.
-//! - `same_file`: whether two paths name one file, which files the words of this process go into, and a file's name
-//!   without its folder.
+//! - `usage`: errors of arguments, where clap does not report what is allowed.
+//! - `words`: messages to standard error: errors, hints, warnings.
+//! - `migration`: converts a promptfoo configuration to a suite.
+//! - `new_file`: a file that is written whole or not at all; `unfinished`: the temporary file until then.
+//! - `same_file`: whether two paths name one file, which files this process's output goes to, and a file's name without
+//!   its folder.
 //! - `failure`: why a command ends, and its exit code.
-//! - `advice`: what to do about an error, in the words of the command line.
-//! - `answered`: what a scorer says about one case, as data and in words.
-//! - `python_engine`: what makes and finds the component that runs scripts in Python.
+//! - `advice`: what to do about an error, in terms of the command line.
+//! - `answered`: a scorer's answer on one case, as data and as messages.
+//! - `python_engine`: makes and finds the components that run Python scripts.
 
 mod advice;
 mod answered;
@@ -104,8 +105,8 @@ use decision::Decision;
 use failure::{Exit, Failure};
 pub use shards::merged_count;
 
-/// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers
-/// with the exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.
+/// Runs the command in `arguments`, whose first item is the program's name. `compiler` compiles components. Returns the
+/// exit code, one of those that docs/commands.md lists. If a user interrupts it twice, it ends the process itself.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, compiler: Compiler) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     keep_parsers_quiet();
@@ -113,13 +114,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, compiler: Compiler) ->
     exit_of(arguments) as u8
 }
 
-/// What to do about an error, in words: for a front end that has none of its own. They name options and commands of the
+/// The text for advice about an error, for a front end without its own texts. It names options and commands of the
 /// command line. `None` for advice of a newer library.
 pub fn words_of(advice: &Advice) -> Option<String> {
     advice::words(advice)
 }
 
-/// The scorers that can be named, with what runs scripts of further languages if the user has added it.
+/// The scorers that can be named, with the components that run scripts in further languages if the user has added them.
 pub fn registry() -> Registry {
     setup::registry()
 }
@@ -140,8 +141,8 @@ impl From<Failure> for NotAsLocked {
     }
 }
 
-/// The scorers that can be named, with what these are locked to that are published: the `scorebox.lock` beside the file
-/// that each is written in, or in the current folder.
+/// The scorers that can be named, with the locks of the published ones among `scorers`, from the `scorebox.lock` beside
+/// the file that names each, or in the current folder.
 ///
 /// # Errors
 /// If a lock is not valid.
@@ -149,10 +150,10 @@ pub fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, NotAsLocked> {
     Ok(setup::registry_of(scorers)?)
 }
 
-/// Checks that published scorers are what they are locked as, and that these policies and the user's let them in.
+/// Checks that published scorers match their locks, and that these policies and the user's allow them.
 ///
 /// # Errors
-/// What is different.
+/// If a scorer differs from its lock, or a policy does not allow it.
 pub fn must_be_as_locked(
     scorers: &[SuiteScorer],
     policies: &[TrustPolicy],
@@ -165,7 +166,7 @@ pub fn must_be_as_locked(
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableBundle {
-    /// What is wrong; several mistakes of its suite are a line each.
+    /// What is wrong; several mistakes of its suite have a line each.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -186,18 +187,18 @@ pub fn is_bundle(path: &Path) -> bool {
 /// The suite of the bundle at `path`, with its components.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// If it cannot be used.
 pub fn bundled_suite(path: &Path) -> Result<Suite, UnusableBundle> {
     Ok(bundled::suite(path)?)
 }
 
-/// The folder for compiled code unless another one is named: that of the variable `SCOREBOX_CACHE_DIR`, or scorebox's
-/// in the user's cache folder. `None` if the user has none.
+/// The default folder for compiled code: that of the variable `SCOREBOX_CACHE_DIR`, or scorebox's in the user's cache
+/// folder. `None` if the user has no cache folder.
 pub fn cache_folder() -> Option<PathBuf> {
     setup::cache_folder_of_environment()
 }
 
-/// What is required of a run, as the options of `scorebox run` say it.
+/// The requirements of a run, as the options of `scorebox run` give them.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
@@ -212,29 +213,29 @@ pub struct Required {
     pub allow_errors: bool,
 }
 
-/// What is stored of a run, in figures, and what `scorebox run` makes of it.
+/// The figures of a stored run, and the verdict of `scorebox run` on them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What each scorer came to.
+    /// The figures of each scorer.
     pub aggregates: Vec<Aggregate>,
     /// The verdicts of its cases.
     pub decided: DecidedRun,
-    /// The verdict in lines of text; none if the scorers only measure.
+    /// The verdict as lines of text; empty if the scorers only measure.
     pub verdict: Vec<String>,
-    /// What is required and does not hold, a line each.
+    /// The broken requirements, a line each.
     pub broken: Vec<String>,
     /// Why the figures or the verdict may not mean what the user thinks, a line each.
     pub warnings: Vec<String>,
-    /// Whether the exit code of a run that ended is 0: all that is required holds, and nothing is an error that may be
-    /// none.
+    /// Whether the exit code of a run that ended is 0: no requirement is broken, and no score is an error unless errors
+    /// are allowed.
     pub passed: bool,
 }
 
-/// How a stored run went.
+/// The outcome of a stored run.
 ///
 /// # Errors
-/// Why the database does not say.
+/// If the database cannot be read.
 pub fn outcome(store: &Store, run: &RunId, required: &Required) -> Result<Outcome, StoreError> {
     let Required { requirements, strict, allow_errors } = required;
     let decision = Decision::of_run(store, run, requirements, *strict)?;
@@ -251,7 +252,7 @@ pub fn outcome(store: &Store, run: &RunId, required: &Required) -> Result<Outcom
     Ok(Outcome { aggregates, decided, verdict, broken, warnings, passed })
 }
 
-/// What `scorebox run` warns of that is stored, in its order.
+/// The warnings of `scorebox run` that follow from stored data, in its order.
 fn warnings(
     store: &Store,
     run: &RunRecord,

@@ -1,5 +1,5 @@
-//! The `scorebox.lock` beside a suite: read, written, and looked up for the scorers of a suite. Does not know what is
-//! loaded.
+//! The `scorebox.lock` beside a suite: reads it, writes it, and finds the locks of a suite's scorers. It does not
+//! compare them with what is loaded; `locked` does.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -37,8 +37,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the folder of the suite file at `suite`; a user who waits sees for whom. Where folders cannot be
-    /// locked, nobody waits.
+    /// Waits for the folder of the suite file at `suite`; a user who waits sees which process has it locked. On systems
+    /// where folders cannot be locked, nobody waits.
     pub(crate) fn take(suite: &Path) -> Turn {
         let path = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
         let path = path.unwrap_or(Path::new("."));
@@ -47,7 +47,7 @@ impl Turn {
     }
 }
 
-/// Whether the folder is this process's now.
+/// Whether this process has locked the folder.
 fn is_locked(folder: &File, path: &Path) -> bool {
     match folder.try_lock() {
         Ok(()) => true,
@@ -59,7 +59,7 @@ fn is_locked(folder: &File, path: &Path) -> bool {
     }
 }
 
-/// What is waited for.
+/// The text about the wait: which process has the folder locked.
 fn waiting_for(folder: &File, path: &Path) -> String {
     let holder = holder_of(folder).map_or_else(String::new, |holder| format!(" ({holder})"));
     let folder = path.display();
@@ -87,14 +87,14 @@ impl LockFile {
         Ok(LockFile { path, lock })
     }
 
-    /// The lock that came with a suite whose files are said to be in `folder`: empty if there is none.
+    /// The lock that came with a suite whose files are named as if in `folder`: empty if there is none.
     fn brought(folder: &Path, text: Option<&str>) -> Result<LockFile, Failure> {
         let path = folder.join(LOCK_FILE);
         let lock = text.map(Lock::parse).transpose().map_err(|error| not_a_lock(&path, &error))?;
         Ok(LockFile { path, lock: lock.unwrap_or_default() })
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the lock, completely or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.lock.text();
         let file = NewFile::create(&self.path, true)?;
@@ -106,7 +106,7 @@ impl LockFile {
     }
 }
 
-/// To open a pipe would wait for a writer.
+/// Refuses a pipe: opening one would wait for a writer.
 fn must_not_be_a_pipe(path: &Path) -> Result<(), Failure> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() && !there.is_dir() => {
@@ -114,7 +114,7 @@ fn must_not_be_a_pipe(path: &Path) -> Result<(), Failure> {
                 "restore the lock from version control, or delete it and add the scorers again",
             ))
         }
-        // What else is wrong with it, reading says.
+        // Reading reports any other error of the file.
         _ => Ok(()),
     }
 }
@@ -127,14 +127,14 @@ fn not_a_lock(path: &Path, error: &NotALock) -> Failure {
     })
 }
 
-/// The locks of scorers, which are read while `open` opens something else, usually a sandbox. The error of `open` goes
-/// first.
+/// Reads the locks of scorers while `open` opens something else, usually a sandbox. If both fail, the error of `open`
+/// is returned.
 pub(crate) fn locks_while<T>(
     scorers: &[SuiteScorer],
     open: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(T, Locks), Failure> {
     let is_published = |scorer: &SuiteScorer| matches!(scorer.uses, Reference::Published(_));
-    // A thread costs more than to find out that there is nothing to read.
+    // A thread costs more than checking that there is nothing to read.
     if !scorers.iter().any(is_published) {
         return Ok((open()?, Locks::default()));
     }
@@ -146,8 +146,8 @@ pub(crate) fn locks_while<T>(
     })
 }
 
-/// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are
-/// written, for those of the command line the lock in this folder, and for those of a bundle its lock.
+/// What published scorers are locked to, by their addresses. A scorer in a file uses the lock beside that file, one on
+/// the command line the lock in this folder, and one in a bundle the bundle's lock.
 pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     let mut locks: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
     let mut pinned: BTreeMap<String, (Digest, PathBuf, Locked)> = BTreeMap::new();
@@ -180,7 +180,7 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     Ok(pinned.into_iter().map(|(address, (_, _, locked))| (address, locked)).collect())
 }
 
-/// What to do about a lock that somebody edited, so that the suite's entry stays as it is.
+/// What to do about a lock that someone edited; the suite's entry stays as it is.
 pub(crate) fn lock_again(locked: &Locked) -> String {
     let address = &locked.address;
     format!(
@@ -189,12 +189,12 @@ pub(crate) fn lock_again(locked: &Locked) -> String {
     )
 }
 
-/// The file that says which component it uses, if one does.
+/// The file that names the scorer's component, if a file does.
 pub(crate) fn file_of(scorer: &SuiteScorer) -> Option<&Path> {
     scorer.uses_location.as_ref().map(|location| location.file.as_path())
 }
 
-/// The folder of the file that says which component it uses; this one if no file does.
+/// The folder of the file that names the scorer's component; the current one if no file does.
 pub(crate) fn folder_of(scorer: &SuiteScorer) -> PathBuf {
     file_of(scorer).and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
 }

@@ -1,9 +1,9 @@
-//! Which process has a file locked, or a database, where the system says so: on Linux, in `/proc/locks`. Locks nothing,
-//! and waits for nobody.
+//! Finds the process that has a file or a database locked, on Linux from `/proc/locks`. It locks nothing, and does not
+//! wait.
 
 use std::{fs::File, path::Path};
 
-/// That scores wait for the process that has the database at `path` locked.
+/// The message that scores wait for the process that has locked the database at `path`.
 pub(crate) fn held_database(path: &Path) -> String {
     let holder = match writer_of(path) {
         Some(holder) => format!("another process ({holder})"),
@@ -13,7 +13,7 @@ pub(crate) fn held_database(path: &Path) -> String {
     format!("`{path}` is locked by {holder}: scores wait until it is free, or until a signal comes")
 }
 
-/// The process that has the file locked, in words; `None` if that is not known.
+/// The process that has locked the file, as text; `None` if that is not known.
 #[cfg(target_os = "linux")]
 pub(crate) fn holder_of(file: &File) -> Option<String> {
     use std::{fs, os::unix::fs::MetadataExt as _};
@@ -23,13 +23,13 @@ pub(crate) fn holder_of(file: &File) -> Option<String> {
     holder_in(&locks, there.dev(), there.ino()).map(in_words)
 }
 
-/// The process that writes the database, in words; `None` if that is not known. Opens no file of the database: closing
-/// it again would end the locks that this process has on it.
+/// The process that writes the database, as text; `None` if that is not known. It opens no file of the database:
+/// closing one would release the locks that this process has on it.
 #[cfg(target_os = "linux")]
 fn writer_of(database: &Path) -> Option<String> {
     use std::{fs, os::unix::fs::MetadataExt as _};
 
-    // The bytes that SQLite locks to write: with a log, and without one.
+    // The bytes that SQLite locks to write, with a write-ahead log and without one.
     const IN_THE_INDEX_OF_THE_LOG: u64 = 120;
     const IN_THE_DATABASE: u64 = 0x4000_0001;
     let mut index = database.as_os_str().to_owned();
@@ -43,7 +43,7 @@ fn writer_of(database: &Path) -> Option<String> {
     (process != std::process::id()).then(|| in_words(process))
 }
 
-/// The process that writes the database, in words; `None` if that is not known.
+/// The process that writes the database, as text; `None` on this system.
 #[cfg(not(target_os = "linux"))]
 fn writer_of(_: &Path) -> Option<String> {
     None
@@ -64,17 +64,17 @@ fn in_words(process: u32) -> String {
     }
 }
 
-/// The process that has the file locked, in words; `None` if that is not known.
+/// The process that has locked the file, as text; `None` if that is not known.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn holder_of(_: &File) -> Option<String> {
     None
 }
 
-/// The process that has a lock on the file of this device and number, by the text of `/proc/locks`.
+/// The process that has a lock on the file with this device and inode number, from the text of `/proc/locks`.
 #[cfg(target_os = "linux")]
 fn holder_in(locks: &str, device: u64, number: u64) -> Option<u32> {
     let file = place(device, number);
-    // `1: FLOCK  ADVISORY  WRITE 4242 fe:00:131 0 EOF`; who waits has `->` behind the colon.
+    // `1: FLOCK  ADVISORY  WRITE 4242 fe:00:131 0 EOF`; a process that waits has `->` after the colon.
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -84,11 +84,11 @@ fn holder_in(locks: &str, device: u64, number: u64) -> Option<u32> {
     })
 }
 
-/// The process that has locked a byte of the file to write.
+/// The process that has a write lock on a byte of the file.
 #[cfg(target_os = "linux")]
 fn writer_in(locks: &str, device: u64, number: u64, byte: u64) -> Option<u32> {
     let file = place(device, number);
-    // `1: POSIX  ADVISORY  WRITE 4242 fe:00:131 120 120`; a process of another container is 0.
+    // `1: POSIX  ADVISORY  WRITE 4242 fe:00:131 120 120`; a process in another container is 0.
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -121,7 +121,7 @@ mod tests {
         let file = File::open(folder.path()).unwrap();
         assert_eq!(holder_of(&file), None);
         file.lock().unwrap();
-        // Another one's view of the same folder.
+        // The same folder, as another process opens it.
         let holder = holder_of(&File::open(folder.path()).unwrap());
         let own = format!("process {}: ", std::process::id());
         assert!(holder.is_some_and(|holder| holder.starts_with(&own)));

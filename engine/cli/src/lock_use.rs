@@ -1,5 +1,5 @@
-//! What the suite files of a folder use of its `scorebox.lock`, and whether that is all of it, no more and no less.
-//! Writes nothing.
+//! Which entries of a folder's `scorebox.lock` its suite files use, and whether the lock has exactly those. It writes
+//! nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -22,16 +22,17 @@ use crate::{
     setup,
 };
 
-/// What the suite files of a folder use.
+/// The published scorers that the suite files of a folder use.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     addresses: BTreeSet<String>,
-    /// Whether they may use more than that.
+    /// Whether they may use more than these.
     is_unclear: bool,
 }
 
 impl Uses {
-    /// What the suite files beside the lock use: those that end in .toml or .json, these, and those that they include.
+    /// What the suite files beside the lock use: all files that end in .toml or .json, the files in `suites`, and those
+    /// that any of them includes.
     pub(crate) fn beside(lock: &LockFile, suites: &[&Path]) -> Result<Uses, Failure> {
         let folder = lock.path().parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -39,7 +40,7 @@ impl Uses {
             Failure::new(format!("cannot read the folder `{}`: {error}", folder.display()))
         };
         let real = fs::canonicalize(folder).map_err(unreadable)?;
-        // Each with whether it is a suite, whatever is in it.
+        // Each file, and whether it is a suite for certain.
         let mut files: Vec<(PathBuf, bool)> = Vec::new();
         for file in fs::read_dir(folder).map_err(unreadable)? {
             let path = file.map_err(unreadable)?.path();
@@ -51,7 +52,7 @@ impl Uses {
         let (mut uses, mut read) = (Uses::default(), BTreeSet::new());
         while let Some((path, is_suite)) = files.pop() {
             let is_beside = folder_of_file(&path).is_some_and(|it| it == real);
-            // To open a pipe would wait for a writer.
+            // Opening a pipe would wait for a writer.
             let is_other = fs::metadata(&path).is_ok_and(|there| !there.is_file());
             if !is_beside || is_other || !read.insert(path.file_name().map(ToOwned::to_owned)) {
                 continue;
@@ -71,7 +72,7 @@ impl Uses {
         Ok(uses)
     }
 
-    /// Whether one of them uses the address, or may do so.
+    /// Whether one of the files uses the address, or may use it.
     pub(crate) fn have(&self, address: &str) -> bool {
         self.is_unclear || self.addresses.contains(&Address::canonical(address))
     }
@@ -84,10 +85,11 @@ impl Uses {
     }
 }
 
-/// Refuses locks that are not what the suites beside them need, no more and no less, or that an older scorebox wrote.
+/// Refuses locks that do not have exactly the entries that the suites beside them need, or that an older scorebox
+/// wrote.
 pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure> {
     let mut folders: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
-    // A bundle that is read has a lock of what it uses.
+    // A bundle's lock always has exactly what the bundle uses.
     let on_disk = |folder: &Path| folder.as_os_str().is_empty() || folder.is_dir();
     for scorer in scorers {
         let Reference::Published(address) = &scorer.uses else { continue };
@@ -103,7 +105,7 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
             return Err(not_locked(scorer.id.as_str(), address, file.path(), file_of(scorer)));
         }
     }
-    // A suite without published scorers may have a lock that is left over.
+    // A suite without published scorers may have a leftover lock.
     let written = scorers.iter().filter_map(|scorer| scorer.location.as_ref()?.file.parent());
     for folder in written.filter(|folder| on_disk(folder)) {
         if let Entry::Vacant(place) = folders.entry(folder.to_owned()) {
@@ -137,27 +139,27 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
     Ok(())
 }
 
-/// That the lock at `lock` does not name the component of the scorer `name`, and how to lock it; `suite` is the file
-/// that uses it.
+/// The error that the lock at `lock` does not name the component of the scorer `name`, with how to lock it; `suite` is
+/// the file that uses the scorer.
 pub(crate) fn not_locked(name: &str, address: &str, lock: &Path, suite: Option<&Path>) -> Failure {
     let message = format!("scorer `{name}`: `{address}` is not in `{}`", lock.display());
     Failure::new(message).hint(lock_it(address, suite))
 }
 
-/// Whether there may be a suite behind a file that was not read. A file that is not text is not a suite; nor is a link
-/// that leads nowhere.
+/// Whether a file that could not be read may be a suite. A file that is not text is not a suite; nor is a dangling
+/// link.
 fn may_hide_a_suite(error: &InputFileError) -> bool {
     matches!(error, InputFileError::PermissionDenied | InputFileError::Failed(_))
 }
 
-/// The folder of a file by its own path; `None` if there is no such folder.
+/// The canonical path of a file's folder; `None` if the folder does not exist.
 fn folder_of_file(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
 }
 
-/// Whether a text that is not clear may be that of a suite with published scorers: it has such an address, or one may
-/// hide behind a variable or an escape.
+/// Whether a text that cannot be parsed may be a suite with published scorers: it contains such an address, or a
+/// variable or an escape may hide one.
 fn may_name_published(text: &str) -> bool {
     ["oci://", "${", "\\"].iter().any(|part| text.contains(part))
 }

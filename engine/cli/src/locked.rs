@@ -1,4 +1,5 @@
-//! Scorers that are loaded, held against what they are locked as. Reads no lock itself, and asks no registry.
+//! Compares loaded scorers with their locks, and refuses those that differ. It reads no lock itself, and asks no
+//! registry.
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -17,12 +18,12 @@ use crate::{
     trust::Trust,
 };
 
-/// The scorers of a suite, which are what its locks say.
+/// Loads the scorers of a suite, and checks them against its locks.
 pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<ReadyScorer>, Failure> {
     loaded_as(&locks_of(&suite.scorers)?, suite, sandbox).await
 }
 
-/// The scorers of a suite, which are what these say, its locks.
+/// Loads the scorers of a suite, and checks them against `locks`.
 pub(crate) async fn loaded_as(
     locks: &Locks,
     suite: &Suite,
@@ -35,8 +36,8 @@ pub(crate) async fn loaded_as(
     Ok(scorers)
 }
 
-/// Refuses a published scorer that a policy does not let in, as far as its lock and its bytes show it: before anything
-/// of it is compiled or asked. What it imports is known once it is loaded.
+/// Refuses a published scorer that a policy does not allow, as far as its lock and its bytes show: before any of it is
+/// compiled or run. Its imports are known only once it is loaded.
 pub(crate) fn must_be_allowed(
     locks: &Locks,
     suite: &Suite,
@@ -50,7 +51,7 @@ pub(crate) fn must_be_allowed(
     for scorer in suite.scorers.iter().filter(|_| !trust.is_empty()) {
         let Reference::Published(address) = &scorer.uses else { continue };
         let brought = scorer.brought.as_ref().map(|brought| brought.source.component.clone());
-        // What cannot be read is said when it is loaded.
+        // Loading reports a component that cannot be read.
         let component =
             brought.or_else(|| registry.resolve(&scorer.uses).ok().map(|source| source.component));
         if let (Some(locked), Some(component)) = (locks.get(address), component) {
@@ -60,8 +61,8 @@ pub(crate) fn must_be_allowed(
     Ok(())
 }
 
-/// Refuses a scorer that has another version, reads or imports something else than its lock says: the lock was changed
-/// by hand, so that nobody has said yes to this. And one that a policy does not let in.
+/// Refuses a scorer whose version, fields or imports differ from its lock: the lock was edited, so the user never
+/// agreed to them. Also refuses one that a policy does not allow.
 pub(crate) fn must_be_as_locked(
     scorers: &[SuiteScorer],
     policies: &[TrustPolicy],
@@ -76,7 +77,7 @@ fn must_be_as_these(
     loaded: &[ReadyScorer],
 ) -> Result<(), Failure> {
     let published = |scorer: &&ReadyScorer| matches!(scorer.origin, Origin::Published(_));
-    // Most suites have none, and then no policy is looked for.
+    // Most suites have no published scorers and need no policy.
     if !loaded.iter().any(|scorer| published(&scorer)) {
         return Ok(());
     }
@@ -90,8 +91,7 @@ fn must_be_as_these(
     Ok(())
 }
 
-/// Refuses the component of a published scorer that is not what its lock says, or that the user's policy does not let
-/// in.
+/// Refuses the component of a published scorer if it differs from its lock, or if the user's policy does not allow it.
 pub(crate) fn must_be_this(
     scorer: &SuiteScorer,
     info: &ScorerInfo,
@@ -101,7 +101,7 @@ pub(crate) fn must_be_this(
     locks.values().try_for_each(|locked| must_be(locked, info, outside, &trust))
 }
 
-/// Refuses a scorer that is not as `locked` says.
+/// Refuses a scorer that differs from `locked`.
 fn must_be(
     locked: &Locked,
     info: &ScorerInfo,
@@ -112,8 +112,7 @@ fn must_be(
     trust.must_allow_loaded(locked, anatomy.grants(), component)
 }
 
-/// Refuses a scorer that has another version than its address, or that reads, imports or needs something else than
-/// `locked` says.
+/// Refuses a scorer whose version differs from its address, or whose fields, imports or grants differ from `locked`.
 pub(crate) fn must_be_as(
     locked: &Locked,
     info: &ScorerInfo,
@@ -132,7 +131,7 @@ pub(crate) fn must_be_as(
     Err(Failure::new(message).hint(lock_again(locked)))
 }
 
-/// What the scorer would be locked to that is published as `locked` is.
+/// What the scorer at the address of `locked` would be locked to now.
 pub(crate) fn lock_of(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Locked {
     let Locked { address, component, manifest, signed, .. } = locked.clone();
     let contract = anatomy.contract_version().unwrap_or_default();
@@ -143,7 +142,7 @@ pub(crate) fn lock_of(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Lock
         .importing(anatomy.imports.clone(), grants.iter().map(|grant| grant.to_string()))
 }
 
-/// What is different, as it is and as the lock says.
+/// The differences, each as found and as in the lock.
 fn differs(found: &Locked, locked: &Locked) -> String {
     let list = |names: &[String]| match names {
         [] => "nothing".to_owned(),

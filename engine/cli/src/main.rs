@@ -1,4 +1,4 @@
-//! The program `scorebox`: its allocator, and the call of the command line. What that does is the library's beside it.
+//! The program `scorebox`: its allocator, and the call of the command line, which is in the library beside it.
 
 use std::{env, process::ExitCode};
 
@@ -7,7 +7,7 @@ use scorebox::{
     sandbox::{Compiler, compile_if_asked},
 };
 
-/// Cases and results are made on one thread and dropped on another, which mimalloc is quick at.
+/// Cases and results are made on one thread and dropped on another, which mimalloc does fast.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,5 @@
-//! What a published scorer's name could be taken for, in words. Decides nothing: what is alike may be so by chance.
+//! Warns of published scorers whose names could be confused with others. It decides nothing: names may be alike by
+//! chance.
 
 use scorebox_community::{IndexEntry, KnownName, Named, NearMisses, Signer, Similarity};
 
@@ -15,7 +16,7 @@ pub(crate) fn built_in() -> Result<NearMisses, Failure> {
     Ok(NearMisses::of(titles.iter().map(|(name, title)| (*name, title.as_str()))))
 }
 
-/// What an index says that another scorer's name could be taken for.
+/// An index entry as a scorer whose name may be confused with others.
 pub(crate) fn named(entry: &IndexEntry) -> Named<'_> {
     Named {
         address: &entry.address,
@@ -38,8 +39,8 @@ pub(crate) fn in_words(known: &KnownName, similarity: Similarity) -> String {
     }
 }
 
-/// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something
-/// else about it. Asks nobody: indexes are those that were fetched last.
+/// Warns of a scorer that is about to be added if its name could be confused with another, or if an index has different
+/// data about it. It contacts no server, and uses the indexes as they were last fetched.
 pub(crate) fn warn_of(scorer: &Named<'_>) -> Result<(), Failure> {
     let configuration = UserConfiguration::read()?;
     let (mut names, address) = (built_in()?, scorer.address);

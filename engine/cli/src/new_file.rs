@@ -1,5 +1,5 @@
-//! A file that a command writes whole: it has its name when it is complete, and takes no other file's place unless the
-//! user says so; what is a device or a pipe is written into. Knows no format.
+//! Writes a command's output file: the file gets its name only when it is complete, and replaces another file only if
+//! the user says so. Devices and pipes are written directly. It knows no formats.
 
 use std::{
     fs::OpenOptions,
@@ -28,13 +28,13 @@ pub(crate) struct NewFileArguments {
 }
 
 impl NewFileArguments {
-    /// The name of the file; none if data goes to standard output.
+    /// The name of the file; `None` if data goes to standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
         (!is_stdout(&self.output)).then_some(&self.output)
     }
 
-    /// Refuses a file that is one of `used`, which the command reads or writes itself: not even `--force` is meant for
-    /// them.
+    /// Refuses a file that is one of `used`, which the command reads or writes itself: even `--force` does not allow
+    /// it.
     pub(crate) fn must_be_apart<'p>(
         &self,
         used: impl IntoIterator<Item = &'p Path>,
@@ -42,12 +42,13 @@ impl NewFileArguments {
         self.path().map_or(Ok(()), |path| must_be_apart(path, used))
     }
 
-    /// Refuses a file that could not be written, before the work that is to be in it.
+    /// Refuses a file that cannot be written, before the command does the work for it.
     pub(crate) fn must_be_writable(&self) -> Result<(), Failure> {
         self.path().map_or(Ok(()), |path| NewFile::create(path, self.force).map(drop))
     }
 
-    /// Lets `write` write all of it. If it fails, there is no file. None if standard output was closed by who read it.
+    /// Lets `write` write all of the data. If it fails, there is no file. `None` if the reader of standard output
+    /// closed it.
     pub(crate) fn write<T>(
         &self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
@@ -56,7 +57,7 @@ impl NewFileArguments {
     }
 }
 
-/// Lets `write` write all of the file of this name, as [`NewFileArguments::write`].
+/// Lets `write` write all of the file of this name, like [`NewFileArguments::write`].
 pub(crate) fn write_to<T>(
     path: &Path,
     replaces: bool,
@@ -68,7 +69,7 @@ pub(crate) fn write_to<T>(
     }
 }
 
-/// Refuses to write a file that SQLite has beside a database: what the database says may be in it alone.
+/// Refuses to write a file that SQLite keeps beside a database: it may hold data of the database that is nowhere else.
 pub(crate) fn must_not_be_beside_a_database(path: &Path) -> Result<(), Failure> {
     match is_beside_a_database(path) {
         true => Err(Failure::new(format!(
@@ -99,7 +100,7 @@ pub(crate) fn must_be_apart<'p>(
 fn to_stdout<T>(
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<Option<T>, Failure> {
-    // Without its lock, which is this thread's: what writes may use others.
+    // Not locked: the lock belongs to this thread, and `write` may use other threads.
     let mut out = BufWriter::new(Document::new(io::stdout(), io::stdout().is_terminal()));
     match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
         Ok(value) => Ok(Some(value)),
@@ -109,7 +110,7 @@ fn to_stdout<T>(
     }
 }
 
-/// A file in the making.
+/// A file that is being written.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     place: Place,
@@ -119,15 +120,15 @@ pub(crate) struct NewFile {
 /// Where its data goes until it is complete.
 #[derive(Debug)]
 enum Place {
-    /// Beside the path, whose name it gets.
+    /// To a temporary file beside the path, which gets its name.
     Beside { file: Unfinished, replaces: bool },
-    /// Into what has the name already, a device or a pipe: no file takes its place.
+    /// To the device or the pipe that has the name, which no file replaces.
     Stream,
 }
 
 impl NewFile {
-    /// Begins a file; its data stands beside it until it is complete. A device or a pipe is opened when there is data
-    /// for it: a pipe that is opened and closed has ended for who reads it.
+    /// Begins a file; a temporary file beside it has the data until it is complete. A device or a pipe is opened only
+    /// when there is data for it: a pipe that is opened and closed has ended for its reader.
     pub(crate) fn create(path: &Path, replaces: bool) -> Result<NewFile, Failure> {
         let there = path.symlink_metadata().map(|link| path.metadata().unwrap_or(link).file_type());
         match there {
@@ -141,14 +142,14 @@ impl NewFile {
             Ok(_) if !replaces => return Err(exists(path)),
             _ => {}
         }
-        // What a link leads to is replaced, and not the link.
+        // Replaces the target of a link, not the link itself.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let file =
             Unfinished::beside(&path, ".scorebox-").map_err(|error| cannot_write(&path, &error))?;
         Ok(NewFile { place: Place::Beside { file, replaces }, path })
     }
 
-    /// Lets `write` write all of it, and gives the file its name.
+    /// Lets `write` write all of the data, and gives the file its name.
     pub(crate) fn write<T>(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
@@ -170,7 +171,7 @@ impl NewFile {
     }
 }
 
-/// Lets `write` write all of it into `file`.
+/// Lets `write` write all of the data into `file`.
 fn write_all<T>(
     file: impl Write + Send,
     path: &Path,
@@ -193,7 +194,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     cannot_make(&format!("cannot write `{}`", path.display()), path, error)
 }
 
-/// Why there is no file at `path`; `what` cannot be done then.
+/// The error that the file at `path` cannot be made; `what` is the action that fails without it.
 pub(crate) fn cannot_make(what: &str, path: &Path, error: &io::Error) -> Failure {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| error.kind() == io::ErrorKind::NotFound && !folder.exists()) {

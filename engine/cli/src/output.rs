@@ -1,6 +1,5 @@
-//! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
-//! the output, not the command. `page` is a page of a long list;
-//! `labelled` is text behind labels.
+//! Writes data to standard output, in the requested format. A reader that closes the pipe (`| head`) ends the output,
+//! not the command. `page` has pages of long lists; `labelled` has text after labels.
 
 mod labelled;
 mod page;
@@ -33,8 +32,8 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// How many things are shown at most: as many as the user says (0: all), else all to a program, and to people what
-    /// a table has by itself.
+    /// The most items to show: the user's limit (0: all); without one, all of them to a program, and `of_a_table` to
+    /// people.
     pub(crate) fn most(self, limit: Option<u64>, of_a_table: u64) -> u64 {
         match (limit, self) {
             (Some(0), _) | (None, Format::Json | Format::Jsonl) => u64::MAX,
@@ -47,28 +46,28 @@ impl Format {
 /// Where data goes.
 pub(crate) type Out<'a> = dyn Write + 'a;
 
-/// Whether this names standard output: `-`, or what Unix calls it. Opened by such a name, a file that standard output
-/// is redirected to would be written from its beginning, or replaced.
+/// Whether this names standard output: `-`, or a Unix name for it. If standard output is redirected to a file, opening
+/// it by such a name would overwrite the file from its beginning, or replace it.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
-/// A text in one line of a table: on a terminal of at most `most` characters, else whole.
+/// A text as one line of a table: on a terminal cut to `most` characters, otherwise whole.
 pub(crate) fn cell(text: &str, most: usize) -> String {
     let most = if io::stdout().is_terminal() { most } else { usize::MAX };
     one_line(text, most)
 }
 
-/// A text in the last column of a table that [`table`] writes, which cuts it to what a terminal has room for: here it
-/// is cut to more than that, so that no more of a large text is read than is shown.
+/// A text in the last column of a table that [`table`] writes and cuts to the width of a terminal. It is cut to
+/// somewhat more here, so that a large text is not read much further than it is shown.
 pub(crate) fn last_cell(text: &str) -> String {
     const MORE_THAN_A_LINE: usize = 4096;
     cell(text, MORE_THAN_A_LINE)
 }
 
-/// A table with texts in its last column: on a terminal they are cut to what that has room for, else they are whole.
+/// A table with texts in its last column: on a terminal they are cut to its width, otherwise they are whole.
 pub(crate) fn table(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
-    /// On a terminal that does not say how wide it is.
+    /// The width of a terminal that does not report it.
     const USUAL: usize = 160;
     if io::stdout().is_terminal() {
         table.fit(columns().unwrap_or(USUAL));
@@ -76,9 +75,9 @@ pub(crate) fn table(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
     write!(out, "{table}")
 }
 
-/// The same with texts that strangers wrote: none of them looks like a row on a terminal.
+/// The same with untrusted texts: none of them can look like a row on a terminal.
 pub(crate) fn table_of_strangers(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
-    /// On a terminal that does not say how wide it is.
+    /// The width of a terminal that does not report it.
     const USUAL: usize = 80;
     if io::stdout().is_terminal() {
         table.fit_in_lines(columns().unwrap_or(USUAL));
@@ -86,7 +85,7 @@ pub(crate) fn table_of_strangers(out: &mut Out<'_>, mut table: Table) -> io::Res
     write!(out, "{table}")
 }
 
-/// How wide the terminal is.
+/// The width of the terminal.
 fn columns() -> Option<usize> {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map(|(terminal_size::Width(columns), _)| usize::from(columns))
@@ -101,7 +100,7 @@ pub(crate) fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Resu
     }
 }
 
-/// The same for a document that a file or a pipe gets as it is, whatever is in it.
+/// The same for a document that is written unchanged to a file or a pipe.
 pub(crate) fn plain_stdout(
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -112,18 +111,18 @@ pub(crate) fn plain_stdout(
     }
 }
 
-/// A document on its way to standard output: as it is, unless that is a terminal, which is given what it would act on
-/// in visible form.
+/// A document on its way to standard output: unchanged, except that on a terminal control characters are in visible
+/// form.
 #[derive(Debug)]
 pub(crate) struct Document<W: Write> {
     out: W,
     is_shown: bool,
-    /// What of the last line is known.
+    /// The unfinished last line, which is not in `out` yet.
     line: Vec<u8>,
 }
 
 impl<W: Write> Document<W> {
-    /// A document that a terminal shows, or not.
+    /// A document for `out`; `is_shown` if that is a terminal.
     pub(crate) fn new(out: W, is_shown: bool) -> Document<W> {
         Document { out, is_shown, line: Vec::new() }
     }
@@ -134,7 +133,7 @@ impl<W: Write> Write for Document<W> {
         if !self.is_shown {
             return self.out.write(bytes);
         }
-        // In whole lines, so that no character comes in two parts.
+        // Writes whole lines, so that no character is split.
         if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
             self.line.extend_from_slice(&bytes[..=end]);
             let lines = std::mem::take(&mut self.line);
@@ -153,12 +152,12 @@ impl<W: Write> Write for Document<W> {
     }
 }
 
-/// One document over several lines.
+/// Writes one document over several lines.
 pub(crate) fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", printable_json(&serde_json::to_string_pretty(value)?))
 }
 
-/// One document in one line.
+/// Writes one document in one line.
 pub(crate) fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", in_one_line(value)?)
 }
@@ -167,7 +166,7 @@ fn in_one_line(value: &impl Serialize) -> io::Result<String> {
     Ok(printable_json_line(&serde_json::to_string(value)?).into_owned())
 }
 
-/// A list: as one array, or one document a line.
+/// Writes a list: one array, or one document on each line.
 pub(crate) fn list<T: Serialize>(out: &mut Out<'_>, lines: bool, items: &[T]) -> io::Result<()> {
     match lines {
         false => json(out, &items),

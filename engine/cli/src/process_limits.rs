@@ -1,29 +1,29 @@
-//! What the system lets this process have, at the beginning of a command: as many open files as it may ask for, and an
-//! error instead of a signal where a file may not become larger. Children have the system's own handling of that signal
-//! again. Bounds no scorer.
+//! Adjusts the system's limits for this process at the start of a command: it raises the limit on open files, and makes
+//! a write beyond the largest file size an error instead of a signal. Children get the default handling of that signal.
+//! It limits no scorer.
 
 use crate::failure::Failure;
 
-/// Open files that a command works with: a runtime, a database with its log, an input and an output.
+/// The open files that a command needs: a runtime, a database with its log, an input and an output.
 #[cfg(unix)]
 const FEWEST_FILES: u64 = 24;
 
-/// Open files that are asked for: a suite of a thousand scorers has one or two for each. Not all that there may be, for
-/// children inherit it, and some programs close every file that they may have when they begin.
+/// The limit on open files that is requested: a suite of a thousand scorers needs one or two for each. Not the maximum,
+/// because children inherit the limit, and some programs close every possible file when they start.
 #[cfg(unix)]
 const WANTED_FILES: u64 = 1 << 16;
 
-/// Asks for files, and for errors in place of the signal.
+/// Raises the limit on open files, and replaces the signal with an error.
 ///
 /// # Errors
-/// There may be fewer files than a command works with.
+/// If the limit on open files is lower than what a command needs.
 #[cfg(unix)]
 pub(crate) fn prepare() -> Result<(), Failure> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(WANTED_FILES, |most| most.min(WANTED_FILES));
     if current.is_some_and(|current| current < wanted) {
-        // As many as it has may be enough.
+        // If this fails, the current limit may still be enough.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
     match getrlimit(Resource::Nofile).current {
@@ -44,8 +44,8 @@ pub(crate) fn prepare() -> Result<(), Failure> {
 }
 
 /// From now on a write beyond the largest size of a file (`ulimit -f`) fails, as on a full disk: the signal that would
-/// end the process has a handler, which stays when its runtime is gone. A signal that is ignored would be ignored by
-/// children as well.
+/// end the process gets a handler, which stays after its runtime is dropped. Ignoring the signal would make children
+/// ignore it as well.
 #[cfg(unix)]
 fn outlive_large_files() {
     use rustix::process::Signal;
@@ -54,6 +54,6 @@ fn outlive_large_files() {
         return;
     };
     let _entered = runtime.enter();
-    // Without it, such a write ends the process.
+    // If this fails, such a write ends the process.
     let _ = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
 }

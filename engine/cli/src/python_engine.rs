@@ -1,6 +1,6 @@
-//! Makes the components that run Python scripts: CPython, as componentize-py has it, with the program in
-//! `script-engines/python`, once for scripts that ask no judge and once for those that do. Decides nothing about where
-//! they are kept.
+//! Makes the components that run Python scripts: CPython as built by componentize-py, with the program in
+//! `script-engines/python`, once for scripts that ask no judge and once for those that do. It does not decide where
+//! they are stored.
 
 use std::{
     ffi::OsStr,
@@ -16,11 +16,11 @@ use scorebox::{
 
 use crate::{failure::Failure, waiting::Waiting};
 
-/// The Python that installs componentize-py, unless the user names another.
+/// The default Python that installs componentize-py.
 pub(crate) const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
-/// The oldest one that can.
+/// The oldest version that can install it.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
-/// What pip installs, and the digests of the packages that it may be.
+/// What pip installs, with the digests of the packages that it accepts.
 const REQUIREMENTS: &str = "\
 componentize-py==0.25.1 \\
     --hash=sha256:8623cd8cab8453cb0cd8bf03f3c7103420d06f2f3d360186a280a70a1ca5e89f \\
@@ -34,9 +34,9 @@ const SOURCES: [(&str, &str); 2] = [
     ("engine.py", include_str!("../python-engine/engine.py")),
     ("closed.py", include_str!("../python-engine/closed.py")),
 ];
-/// What it has besides for scripts that ask a judge.
+/// Its additional file for scripts that ask a judge.
 const ASKING: (&str, &str) = ("asking.py", include_str!("../python-engine/asking.py"));
-/// The contract, and a world of it for these scripts.
+/// The contract, and its worlds for these scripts.
 const CONTRACT: [(&str, &str); 5] = [
     ("judging.wit", include_str!("../python-engine/judging.wit")),
     ("host.wit", include_str!("../wit/0.1.0/host.wit")),
@@ -44,20 +44,21 @@ const CONTRACT: [(&str, &str); 5] = [
     ("types.wit", include_str!("../wit/0.1.0/types.wit")),
     ("worlds.wit", include_str!("../wit/0.1.0/worlds.wit")),
 ];
-/// Lines of what a tool says that are shown.
+/// The lines of a tool's output that are shown.
 const LINES: usize = 20;
 
 /// One of the two components.
 #[derive(Clone, Debug)]
 pub(crate) struct PythonEngine {
-    /// Its file.
+    /// The component's file.
     pub(crate) path: PathBuf,
-    /// Whether it is for scripts that ask a judge. It imports what needs a grant, so other scripts have the other one.
+    /// Whether it is for scripts that ask a judge. It imports an interface that needs a grant, so other scripts use the
+    /// other component.
     pub(crate) asks_judge: bool,
 }
 
 impl PythonEngine {
-    /// The one in `folder`; its name names all that it is made of.
+    /// The engine in `folder`; its file's name depends on everything that it is made from.
     pub(crate) fn in_folder(folder: &Path, asks_judge: bool) -> PythonEngine {
         let sources = SOURCES.iter().chain(asks_judge.then_some(&ASKING));
         let texts = sources.chain(&CONTRACT).map(|(_, text)| text.as_bytes());
@@ -79,7 +80,7 @@ impl PythonEngine {
     }
 }
 
-/// Makes both components in `folder`, which has nothing in it.
+/// Makes both components in `folder`, which is empty.
 pub(crate) fn make(python: &str, folder: &Path) -> Result<[PythonEngine; 2], Failure> {
     must_be_new_enough(python)?;
     let write = |path: PathBuf, text: &str| {
@@ -132,7 +133,7 @@ pub(crate) fn make(python: &str, folder: &Path) -> Result<[PythonEngine; 2], Fai
             .arg("--output")
             .arg(&engine.path)
             .current_dir(folder)
-            // Another environment's packages are not wanted, nor files beside the sources.
+            // Uses neither the packages of another environment nor files beside the sources.
             .env_remove("VIRTUAL_ENV")
             .env("PYTHONDONTWRITEBYTECODE", "1");
         must_succeed(&mut componentize, "componentize-py cannot make the component", BUG_HINT)?;
@@ -161,7 +162,7 @@ fn must_be_new_enough(python: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a command prints; an error, with its last words, if it does not succeed.
+/// Runs a command and returns its output; if it fails, the error has the last lines of the output.
 fn must_succeed(command: &mut Command, what: &str, hint: &str) -> Result<String, Failure> {
     let failed = |why: String| Failure::new(format!("{what}: {why}")).hint(hint);
     let output = command.stdin(Stdio::null()).output().map_err(|error| {

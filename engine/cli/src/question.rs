@@ -1,4 +1,4 @@
-//! A question to the user at a terminal. Decides nothing.
+//! Asks the user at a terminal a question. What follows from the answer is up to the caller.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -9,9 +9,9 @@ pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What the user answers to `question`, without the space around it.
+/// The user's answer to `question`, without surrounding white space.
 pub(crate) fn ask(question: &str) -> Result<String, Failure> {
-    // Who does not see it can still answer.
+    // A user who does not see the question can still answer.
     let _ = write!(anstream::stderr(), "{question} ");
     let mut answer = String::new();
     io::stdin()

@@ -1,7 +1,7 @@
 //! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the
-//! scorers, the first errors, in `idle` the scorers that were for no case, in `unseen` what of the cases no scorer
-//! sees, in `stopped` why it stopped before its end, and in `broke_off` that the database took no more. The progress and
-//! the totals are each command's own.
+//! scorers; the first errors; in `idle` the scorers that scored no case; in `unseen` the parts of the cases that no
+//! scorer reads; in `stopped` why the run stopped early; and in `broke_off` that the database stored no more scores.
+//! Each command shows its own progress and totals.
 
 pub(crate) mod broke_off;
 pub(crate) mod idle;
@@ -25,17 +25,17 @@ use crate::{
     words,
 };
 
-/// Errors that are shown at the end.
+/// The most errors that are shown at the end.
 const ERRORS_SHOWN: usize = 3;
 
-/// Lines of an error's message that are shown at most, and characters of each of them.
+/// The most lines of an error's message that are shown, and the most characters of each.
 const MESSAGE_SHOWN: (usize, usize) = (8, 160);
 
-/// Spaces at the beginning of such a line that are shown at most.
+/// The most spaces at the beginning of such a line that are shown.
 const MAX_INDENT: usize = 16;
 
-/// What the figures of a run do not show: scorers that scored nothing, except those that `broken` is about, and what of
-/// the cases no scorer sees.
+/// Warnings of what the figures of a run do not show: scorers that scored nothing, except those that `broken` names,
+/// and parts of the cases that no scorer reads.
 pub(crate) fn warnings(
     store: &Store,
     run: &RunRecord,
@@ -48,8 +48,8 @@ pub(crate) fn warnings(
     Ok(warnings)
 }
 
-/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors and those of
-/// summaries with what can be done about them.
+/// Warns of scorers that scored nothing, except those that `broken` names, and shows the first errors and those of
+/// summaries, with what to do about them.
 pub(crate) fn say_what_is_wrong(
     store: &Store,
     run: &RunRecord,
@@ -83,7 +83,7 @@ pub(crate) fn error_words(row: &Row, error: &AnswerError) -> String {
     )
 }
 
-/// The first lines of a message, the further ones indented as they are in it, and without empty ones.
+/// The first lines of a message, without empty ones; later lines keep their indentation.
 fn message_words(message: &str) -> String {
     let (most_lines, most_characters) = MESSAGE_SHOWN;
     let mut lines = message.lines().filter(|line| !line.trim().is_empty());
@@ -126,7 +126,7 @@ pub(crate) fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
     let mut table = Table::new(&columns);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-        // A database that a stranger wrote may have any number there.
+        // An untrusted database may contain any number here.
         let time = |ms: f64| {
             Duration::try_from_secs_f64(ms / 1e3).map_or_else(|_| "-".into(), report::duration)
         };
@@ -154,7 +154,7 @@ pub(crate) fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
     table
 }
 
-/// The end of the range that a distribution is over: 1, or the highest score of points.
+/// The upper end of a distribution's range: 1, or the highest score of points.
 fn highest(aggregate: &Aggregate) -> f64 {
     aggregate.max.unwrap_or(0.0).max(1.0)
 }

@@ -1,12 +1,12 @@
-//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes
-//! elsewhere; which files this process says its words into; and a file's name without its folder.
+//! Compares files by path: whether two paths name one file, because a command must not write a file that it reads or
+//! writes elsewhere; which files this process's output is redirected to; and a file's name without its folder.
 
 use std::{fs::Metadata, io, path::Path};
 
-/// What SQLite adds to a database's name for the files beside it.
+/// The suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// The name of a file or folder, without those that it is in; the path, if it ends in none.
+/// The last part of a path; the whole path if it does not end in a name.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
@@ -53,20 +53,20 @@ impl Redirected {
         Redirected {}
     }
 
-    /// Whether a file is one of them: that is not known here.
+    /// Whether a file is one of them, which is not known on this system.
     pub(crate) fn has(&self, _file: &Metadata) -> bool {
         false
     }
 }
 
-/// Whether `path` is named as one of the files that SQLite has beside a database, and that database is there.
+/// Whether `path` has the name of a file that SQLite keeps beside a database, and that database exists.
 pub(crate) fn is_beside_a_database(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let database = BESIDE.iter().find_map(|suffix| name.strip_suffix(suffix));
     database.is_some_and(|name| !name.is_empty() && path.with_file_name(name).is_file())
 }
 
-/// Whether `path` is one of the files that SQLite has beside a database.
+/// Whether `path` is one of the files that SQLite keeps beside `database`.
 pub(crate) fn is_beside_database(path: &Path, database: &Path) -> bool {
     BESIDE.iter().any(|suffix| {
         let mut beside = database.as_os_str().to_owned();
@@ -75,7 +75,7 @@ pub(crate) fn is_beside_database(path: &Path, database: &Path) -> bool {
     })
 }
 
-/// Whether both are there and are one file, which may have several names (hard links).
+/// Whether both exist and are one file, which may have several names (hard links).
 #[cfg(unix)]
 fn is_linked(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -89,7 +89,7 @@ fn is_linked(_one: &Path, _other: &Path) -> bool {
 }
 
 fn is_same_name(one: &Path, other: &Path) -> bool {
-    // Of a file that is not there yet, the folder is.
+    // A file that does not exist yet is compared by its folder and name.
     let real = |path: &Path| {
         path.canonicalize().or_else(|_| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,4 +1,4 @@
-//! The files of a new scorer, from the templates in `engine/cli/templates`. Writes none of them.
+//! Makes the files of a new scorer from the templates in `engine/cli/templates`. It does not write them to disk.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) enum Language {
     AssemblyScript,
 }
 
-/// What a file is called, and what is in it; `{{…}}` in both is filled in.
+/// A file's name and its contents; `{{…}}` in both is filled in.
 type Template = (&'static str, &'static str);
 
 const TEST: [Template; 2] = [
@@ -58,7 +58,7 @@ const RUST: [Template; 4] = [
     ("README.md", include_str!("../templates/rust/README.md")),
 ];
 
-/// What the README of a language that is compiled says.
+/// The parts of the README for a language that is compiled.
 struct Compiled {
     language: &'static str,
     source: &'static str,
@@ -88,7 +88,7 @@ const ASSEMBLYSCRIPT: [Template; 4] = [
 ];
 
 impl Language {
-    /// The word for it, as `--lang` takes it.
+    /// The language's name, as `--lang` takes it.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Language::Javascript => "javascript",
@@ -103,7 +103,7 @@ impl Language {
         }
     }
 
-    /// The library's name for it, if it is compiled by `scorebox build` from an SDK that is part of scorebox.
+    /// The library's language, if `scorebox build` compiles it with an SDK that is part of scorebox.
     fn built(self) -> Option<build::Language> {
         Some(match self {
             Language::C => build::Language::C,
@@ -159,7 +159,7 @@ impl Language {
         })
     }
 
-    /// The file that scorebox runs.
+    /// The path of the file that scorebox runs.
     fn component(self, name: &str) -> String {
         let ending = match self {
             Language::Javascript => "js",
@@ -188,7 +188,7 @@ impl Language {
         own.into_iter().chain(sdk).chain(readme).chain(TEST).collect()
     }
 
-    /// How the new scorer is tested, in its folder.
+    /// The command that tests the new scorer, in its folder.
     pub(crate) const fn test_command(self) -> &'static str {
         match self {
             Language::Javascript | Language::Typescript | Language::Python => {
@@ -205,12 +205,11 @@ impl Language {
     }
 }
 
-/// The files of a scorer of this name, each as a path and its text. `sdk` is the folder of the SDK, for languages that
-/// need one.
+/// The files of a scorer of this name, as paths and texts. `sdk` is the folder of the SDK, for languages that need one.
 pub(crate) fn files(language: Language, name: &str, sdk: Option<&Path>) -> Vec<(String, String)> {
     let component = language.component(name);
     let compiled = language.compiled();
-    // A TOML string may be written as JSON writes it.
+    // A JSON string is also a valid TOML string.
     let sdk = sdk.map(|sdk| serde_json::Value::from(sdk.to_string_lossy()).to_string());
     let fill = |text: &str| {
         let mut text = text.to_owned();
@@ -231,7 +230,7 @@ pub(crate) fn files(language: Language, name: &str, sdk: Option<&Path>) -> Vec<(
     templates.map(|(path, text)| (fill(path), fill(text))).collect()
 }
 
-/// What the type of a scorer is called: its name, unless the source has another meaning for that (`Self`, `Config`).
+/// The name of a scorer's type: the scorer's name, unless it has another meaning in the source (`Self`, `Config`).
 fn type_of(language: Language, name: &str) -> String {
     let plain = words(name).concat();
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
@@ -242,12 +241,12 @@ fn type_of(language: Language, name: &str) -> String {
     }
 }
 
-/// Whether a crate of this name would take the place of one that a scorer in Rust is compiled with.
+/// Whether a crate of this name would conflict with a dependency of a scorer in Rust.
 pub(crate) fn is_crate_of_a_scorer(name: &str) -> bool {
     ["alloc", "core", "scorebox-sdk", "serde", "std"].contains(&name)
 }
 
-/// The words of a name, each with a capital.
+/// The words of a name, each capitalized.
 fn words(name: &str) -> Vec<String> {
     let capital = |word: &str| {
         let mut rest = word.chars();
@@ -257,7 +256,7 @@ fn words(name: &str) -> Vec<String> {
     name.split('-').filter(|word| !word.is_empty()).map(capital).collect()
 }
 
-/// Whether a scorer, and a crate, may have this name: 1 to 64 of `a-z`, `0-9` and `-`, from a letter on.
+/// Whether a scorer, and a crate, may have this name: 1 to 64 of `a-z`, `0-9` and `-`, beginning with a letter.
 pub(crate) fn is_name(name: &str) -> bool {
     let may = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -265,7 +264,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.bytes().all(may)
 }
 
-/// The closest name to this one that a scorer may have; `None` if nothing of it can stay.
+/// The valid name that is closest to this one; `None` if no part of it can stay.
 pub(crate) fn closest_name(name: &str) -> Option<String> {
     let mut closest = String::new();
     for character in name.to_lowercase().chars() {

@@ -1,5 +1,5 @@
-//! The sandbox and its cache folder, from options and the environment. Nothing else of the command line reads the
-//! environment, but for clap, the completions of a shell, and `report`, which asks whether a CI service reads the log.
+//! Sets up the sandbox and its cache folder, from options and the environment. In the command line, only this file,
+//! clap, shell completions and `report` read the environment; `report` checks whether a CI service reads the log.
 
 use std::{
     collections::BTreeMap,
@@ -37,10 +37,10 @@ use crate::{
     words,
 };
 
-/// What compiles components: a process of this program, unless a program that is not ours calls the command line.
+/// Compiles components: a process of this program, unless another program calls the command line.
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
 
-/// From now on components are compiled by `compiler`. Only the first call counts.
+/// Sets the compiler of components. Only the first call has an effect.
 pub(crate) fn compile_by(compiler: Compiler) {
     COMPILER.get_or_init(|| compiler);
 }
@@ -71,12 +71,12 @@ pub(crate) struct SandboxArguments {
 }
 
 impl SandboxArguments {
-    /// A sandbox with `slots` places, and a warning for all that does not work as it should.
+    /// Opens a sandbox with `slots` slots, and warns of everything that does not work as it should.
     pub(crate) fn open(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
         self.sandbox_with(slots, capabilities, self.cache())
     }
 
-    /// A sandbox that takes no compiled code from disk: whatever runs in it was compiled for it.
+    /// Opens a sandbox that reads no compiled code from disk: it compiles all code that runs in it.
     pub(crate) fn open_distrustful(
         &self,
         slots: u32,
@@ -107,9 +107,8 @@ impl SandboxArguments {
         Ok(sandbox)
     }
 
-    /// Where crates of Rust are compiled, so that the second one does not compile again what it has in common with the
-    /// first; `None` if nothing is kept, or a program that is not ours calls the command line, which cargo cannot
-    /// start.
+    /// Where Rust crates are compiled, so that dependencies that they share are compiled once; `None` if nothing is
+    /// cached, or if another program calls the command line, which cargo cannot start.
     pub(crate) fn shared_builds(&self) -> Option<SharedBuilds> {
         if self.no_cache || !matches!(COMPILER.get(), Some(Compiler::Child)) {
             return None;
@@ -118,7 +117,7 @@ impl SandboxArguments {
         Some(SharedBuilds::new(folder.join("rust"), std::env::current_exe().ok()?))
     }
 
-    /// Whether compiled code is kept.
+    /// Whether compiled code is cached.
     pub(crate) fn has_cache(&self) -> bool {
         !self.no_cache
     }
@@ -134,20 +133,20 @@ impl SandboxArguments {
 /// The variable that names the folder for compiled code.
 pub(crate) const CACHE_VARIABLE: &str = "SCOREBOX_CACHE_DIR";
 
-/// The folder that is named, or scorebox's in the user's cache folder; `None` if the user has none.
+/// The named folder, or scorebox's in the user's cache folder; `None` if the user has no cache folder.
 pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
     let default =
         || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
     named.or_else(default)
 }
 
-/// The folder that the environment names, or the same of the user; for a front end without `--cache-dir`.
+/// The folder that the environment names, or the default; for a front end without `--cache-dir`.
 pub(crate) fn cache_folder_of_environment() -> Option<PathBuf> {
     let named = std::env::var_os(CACHE_VARIABLE).filter(|folder| !folder.is_empty());
     cache_folder(named.map(PathBuf::from))
 }
 
-/// The scorers that can be named, with what runs scripts of further languages if the user has added it.
+/// The scorers that can be named, with the components that run scripts in further languages if the user has added them.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::with_builtins();
     if let Some(folder) = components_folder() {
@@ -159,7 +158,7 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// The scorers that can be named, with what these are locked to that are published, and the components that they bring.
+/// The scorers that can be named, with the locks of the published ones among `scorers`, and the components of a bundle.
 pub(crate) fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, Failure> {
     Ok(registry_with(scorers, &locks_of(scorers)?))
 }
@@ -173,7 +172,7 @@ pub(crate) fn registry_with(scorers: &[SuiteScorer], locks: &Locks) -> Registry 
         .with_brought(brought.map(|brought| Arc::clone(&brought.source)))
 }
 
-/// The components that were fetched.
+/// The store of fetched components.
 pub(crate) fn components() -> Result<Components, Failure> {
     let folder = components_folder().ok_or_else(|| {
         Failure::new("there is no folder for components that are fetched")
@@ -182,7 +181,7 @@ pub(crate) fn components() -> Result<Components, Failure> {
     Ok(Components::new(folder))
 }
 
-/// Keeps a component among those that were fetched.
+/// Stores a fetched component.
 pub(crate) fn keep(components: &Components, component: &[u8]) -> Result<(), Failure> {
     components.keep(component).map(drop).map_err(|error| {
         let folder = components.folder().display();
@@ -194,18 +193,18 @@ pub(crate) fn keep(components: &Components, component: &[u8]) -> Result<(), Fail
     })
 }
 
-/// The indexes that were fetched; `None` if there is no folder for them.
+/// The store of fetched indexes; `None` if there is no folder for it.
 pub(crate) fn kept_indexes() -> Option<KeptIndexes> {
     Some(KeptIndexes::new(data_folder()?.join("indexes")))
 }
 
-/// Where what runs Python scripts is, once it is made; `None` if there is no folder for it.
+/// The components that run Python scripts, which need not exist yet; `None` if there is no folder for them.
 pub(crate) fn python_engines() -> Option<[PythonEngine; 2]> {
     let folder = data_folder()?;
     Some([false, true].map(|asks_judge| PythonEngine::in_folder(&folder, asks_judge)))
 }
 
-/// The folder of components that were fetched; `None` if there is none.
+/// The folder of fetched components; `None` if the user has no data folder.
 fn components_folder() -> Option<PathBuf> {
     Some(data_folder()?.join("components"))
 }
@@ -218,7 +217,7 @@ fn data_folder() -> Option<PathBuf> {
     }
 }
 
-/// The user's configuration file, and whether the user named it; `None` if there is no place for one.
+/// The user's configuration file, and whether the user named it; `None` if there is no folder for one.
 pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
     match std::env::var_os("SCOREBOX_CONFIG").filter(|file| !file.is_empty()) {
         Some(file) => Some((file.into(), true)),
@@ -229,8 +228,7 @@ pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
     }
 }
 
-/// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has
-/// their values.
+/// Reads a suite file with variables from the environment, or the suite of a bundle, which contains their values.
 pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     must_not_be_else(path)?;
     match bundled::is_bundle(path) {
@@ -239,7 +237,7 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     }
 }
 
-/// Why the file is no suite.
+/// The error that the file is not a valid suite.
 fn no_suite(path: &Path, error: SuiteError) -> Failure {
     match error {
         SuiteError::NoScorers => Failure::new(format!(
@@ -251,7 +249,7 @@ fn no_suite(path: &Path, error: SuiteError) -> Failure {
     }
 }
 
-/// The judges that a suite file describes, which may name no scorer; or those of a bundle's suite.
+/// The judges of a suite file, which need not have scorers, or those of a bundle's suite.
 pub(crate) fn judges(path: &Path) -> Result<BTreeMap<String, SuiteJudge>, Failure> {
     must_not_be_else(path)?;
     match bundled::is_bundle(path) {
@@ -260,7 +258,7 @@ pub(crate) fn judges(path: &Path) -> Result<BTreeMap<String, SuiteJudge>, Failur
     }
 }
 
-/// Refuses the file of a scorer, and YAML, where a suite is wanted; as TOML it would be full of mistakes.
+/// Refuses a scorer's file or YAML in place of a suite: read as TOML, it would be full of mistakes.
 fn must_not_be_else(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Err(Failure::new("a suite cannot come from standard input")
@@ -279,7 +277,7 @@ fn must_not_be_else(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The failure of naming a file in YAML, known by its ending, as a suite; `None` for any other file.
+/// The error that a YAML file, by its extension, is not a suite; `None` for any other file.
 pub(crate) fn not_yaml(path: &Path) -> Option<Failure> {
     path.extension().filter(|it| *it == "yaml" || *it == "yml")?;
     let failure =
@@ -290,8 +288,7 @@ pub(crate) fn not_yaml(path: &Path) -> Option<Failure> {
     )))
 }
 
-/// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other
-/// file.
+/// The error that a scorer's file, by its extension, is not `wanted`; `None` for any other file.
 pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
     let written = path.to_string_lossy();
     let what = match Reference::parse(&written, Path::new("")) {
@@ -303,12 +300,12 @@ pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
     Some(Failure::new(format!("`{written}` is a {what}, not {wanted}")))
 }
 
-/// The value of a variable that a suite or one of its judges names; `None` if it has none.
+/// The value of a variable that a suite or one of its judges names; `None` if it is not set.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// What a suite file says that published scorers must be, whatever else is in it.
+/// The policies of a suite file about published scorers; the rest of the file need not be valid.
 pub(crate) fn policies(path: &Path) -> Result<Vec<TrustPolicy>, SuiteError> {
     Suite::policies_of(path, &|name| std::env::var(name).ok())
 }
@@ -329,12 +326,12 @@ pub(crate) fn suite_to_load(
         Err(SuiteError::Invalid { mistakes, clear }) => (mistakes, clear),
         Err(error) => return Err(no_suite(path, error)),
     };
-    // The command line may name a scorer that is not clear, which is no mistake of the command line.
+    // The command line may name a scorer that has a mistake in the file; that is not an error of the command line.
     let errors = change(*clear).map_or_else(|_| Vec::new(), |clear| load_errors(&clear, sandbox));
     Err(all_mistakes(&mistakes, &errors))
 }
 
-/// The judges of a suite for scorers that are only loaded: it is known which there are, and none is asked.
+/// The judges of a suite for scorers that are only loaded: their names are known, and none is asked.
 pub(crate) fn unasked_judges(suite: &Suite) -> Capabilities {
     let judges = suite.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
         builder.judge(name, judge.settings.clone(), None)
@@ -351,7 +348,7 @@ fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
     else {
         return Vec::new();
     };
-    // What is wrong with a lock is reported when there are no mistakes.
+    // An error of a lock is reported once the suite has no mistakes.
     let Ok(registry) = registry_of(&suite.scorers) else { return Vec::new() };
     match finish(runtime, loaded(suite, &registry, &sandbox)) {
         Ok(_) => Vec::new(),
@@ -388,13 +385,13 @@ fn all_mistakes(mistakes: &[Mistake], errors: &[RunError]) -> Failure {
     Failure::of_each(each).unwrap_or_else(|| Failure::new("the suite is not valid"))
 }
 
-/// The password of a key that signs; `None` if the variable has no value.
+/// The password of the signing key; `None` if the variable is not set or is blank.
 pub(crate) fn signing_password() -> Option<Zeroizing<String>> {
     let password = variable("SCOREBOX_SIGNING_PASSWORD").map(Zeroizing::new);
     password.filter(|password| !password.trim().is_empty())
 }
 
-/// Which scorers of a suite are not loaded yet, for a user who waits.
+/// The scorers of a suite that are not loaded yet, for a user who waits.
 pub(crate) struct Pending {
     ids: Vec<ScorerId>,
     of: usize,
@@ -406,14 +403,14 @@ impl Pending {
         Pending { of: ids.len(), ids }
     }
 
-    /// `id` is loaded now. How many are.
+    /// Records that `id` is loaded, and returns how many are.
     pub(crate) fn ready(&mut self, id: &ScorerId) -> usize {
         self.ids.retain(|pending| pending != id);
         self.of - self.ids.len()
     }
 
-    /// What is waited for; `None` if nothing is. Scorers are loaded side by side: the first of those that are
-    /// not ready is named.
+    /// The text about the scorers that are not loaded; `None` if all are. They load concurrently, so it names the first
+    /// of those that are not ready.
     pub(crate) fn words(&self) -> Option<String> {
         let first = self.ids.first()?;
         let number = self.of - self.ids.len() + 1;
@@ -422,7 +419,7 @@ impl Pending {
     }
 }
 
-/// The scorers of a suite. If loading takes long, a user at a terminal sees how many of them are ready.
+/// Loads the scorers of a suite. If loading takes long, a user at a terminal sees how many of them are ready.
 pub(crate) async fn loaded(
     suite: &Suite,
     registry: &Registry,
@@ -440,19 +437,19 @@ pub(crate) async fn loaded(
     loaded
 }
 
-/// Warns if compiled code was not kept: the next command compiles it again.
+/// Warns if compiled code was not cached: the next command compiles it again.
 pub(crate) fn say_what_is_not_cached(sandbox: &Sandbox) {
     sandbox.cache_trouble().into_iter().for_each(words::warn);
 }
 
-/// A runtime that does its work on this thread, for commands that score one case.
+/// A runtime that works on this thread, for commands that score one case.
 pub(crate) fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
-/// What `work` gives. A thread that is still blocked then, by a pipe without a writer or a file system
-/// that does not answer, is left behind: it does not keep the process alive.
+/// The result of `work`. A thread that is still blocked then, by a pipe without a writer or a file system that does not
+/// answer, is left behind, so that it does not keep the process alive.
 pub(crate) fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Output = T>) -> T {
     let done = runtime.block_on(work);
     runtime.shutdown_background();
@@ -475,12 +472,12 @@ pub(crate) fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
     }
 }
 
-/// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
-/// far as that is sensible; and one for every score that may wait.
+/// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, within reason; and one
+/// for every score that may wait.
 pub(crate) fn slots(jobs: usize, suite: &Suite) -> u32 {
     const MAX_WARM: usize = 256;
     let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MAX_WARM).max(jobs);
-    // What can wait is granted.
+    // Only a scorer with grants can wait.
     let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
     let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
     u32::try_from(slots).unwrap_or(u32::MAX)

@@ -1,5 +1,5 @@
-//! What commands that read shards have in common: how far they are, which of them are merges, and what to do about an
-//! error. Reads no row.
+//! What commands that read shards share: showing their progress, finding files that are merges, and what to do about an
+//! error. It reads no rows.
 
 use std::{io, ops::ControlFlow, path::Path};
 
@@ -16,9 +16,9 @@ use crate::{
     waiting::Waiting,
 };
 
-/// Columns that a hint lists.
+/// The most columns that a hint lists.
 const LISTED: usize = 20;
-/// Characters of a list of names in a hint.
+/// The most characters of a list of names in a hint.
 const LONGEST_LIST: usize = 440;
 
 /// The error with what to do about it.
@@ -102,7 +102,7 @@ pub(crate) fn failure(error: ShardError) -> Failure {
     }
 }
 
-/// That files which were put together from shards count as one each, where a number of shards is expected.
+/// The note that a file merged from shards counts as one, if a number of shards is expected.
 pub fn merged_count(merge: &Merge) -> Option<String> {
     let all: Vec<String> = merge.shards().merged().map(|it| it.display().to_string()).collect();
     let first = one_line(all.first()?, LONGEST_LIST);
@@ -112,7 +112,7 @@ pub fn merged_count(merge: &Merge) -> Option<String> {
     })
 }
 
-/// How to make Parquet of a file that is something else.
+/// How to convert a file in another format to Parquet.
 fn parquet_of(path: &Path) -> String {
     let name = shell_word(path);
     format!(
@@ -140,7 +140,7 @@ fn table_hint(error: &TableError) -> Option<String> {
     })
 }
 
-/// Shows how far it is; a signal ends the process.
+/// Shows the progress; a signal ends the process.
 pub(crate) fn shown(waiting: &Waiting, count: u64) -> ControlFlow<()> {
     waiting.at(count);
     ControlFlow::Continue(())

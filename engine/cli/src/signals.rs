@@ -1,8 +1,8 @@
-//! Signals that end a run, the first in good order, the second at once, or another command that asks judges or begins
-//! files. Says nothing of what is stored.
+//! Handles signals: the first ends a run in good order, the second at once; other commands that ask judges or begin
+//! files clean up and end. It does not report what is stored.
 //!
-//! Who passes a signal on often sends it twice: `timeout` to the process and to its group, `npm run` and
-//! `docker run --init -g` beside the terminal. So a signal that comes again at once is the same request.
+//! Programs that pass a signal on often send it twice: `timeout` to the process and to its group, `npm run` and `docker
+//! run --init -g` in addition to the terminal. So a signal that is repeated at once is the same request.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -21,7 +21,7 @@ use crate::{
     words,
 };
 
-/// How long after the first signal another of its kind is the same request.
+/// How long after the first signal a repetition of it is the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 /// The first signal that came, if one did.
@@ -29,17 +29,17 @@ const SAME_REQUEST: Duration = Duration::from_millis(500);
 pub(crate) struct Signalled(Arc<OnceLock<Exit>>);
 
 impl Signalled {
-    /// Whether one came.
+    /// Whether a signal came.
     pub(crate) fn came(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// The exit code that stands for it.
+    /// The exit code for the signal.
     pub(crate) fn exit(&self) -> Exit {
         self.0.get().copied().unwrap_or(Exit::Interrupted)
     }
 
-    /// From now on, the first signal stops the run and the second ends the process.
+    /// Starts listening: the first signal stops the run, and the second ends the process.
     pub(crate) fn stop(&self, control: Arc<Control>) -> Result<(), Failure> {
         let (mut signals, first) = (Signals::listen()?, Arc::clone(&self.0));
         tokio::spawn(async move {
@@ -57,7 +57,8 @@ impl Signalled {
     }
 }
 
-/// What `work` gives, which may ask judges. A signal before that ends the process, and the programs that answer.
+/// The result of `work`, which may ask judges. A signal before that ends the process and the programs that answer for
+/// judges.
 pub(crate) async fn unless_signalled<T>(work: impl Future<Output = T>) -> T {
     let Ok(mut signals) = Signals::listen() else { return work.await };
     let signalled = async {
@@ -72,17 +73,18 @@ pub(crate) async fn unless_signalled<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// Removes the files that are not complete, and answers what they would have become.
+/// Removes the files that are not complete, and returns the paths that they would have had.
 type Remove = fn() -> Vec<PathBuf>;
 
-/// From now on, a signal that nobody listens for ends the process, and before any signal does, `remove` is called.
+/// Starts listening: a signal without other listeners ends the process, and before any signal does so, `remove` is
+/// called.
 pub(crate) fn leave_nothing_unfinished(remove: Remove) -> io::Result<()> {
     let mut heard = heard();
     heard.remove = remove;
     heard.begin()
 }
 
-/// Who hears of the requests to end.
+/// The listeners for requests to end.
 static HEARD: Mutex<Heard> =
     Mutex::new(Heard { has_begun: false, by: Vec::new(), remove: Vec::new });
 
@@ -90,7 +92,7 @@ struct Heard {
     /// Whether the thread that listens was started.
     has_begun: bool,
     by: Vec<UnboundedSender<Exit>>,
-    /// What is done before a signal ends the process.
+    /// Runs before a signal ends the process.
     remove: Remove,
 }
 
@@ -99,8 +101,8 @@ fn heard() -> MutexGuard<'static, Heard> {
 }
 
 impl Heard {
-    /// Starts the thread, which listens as long as the process lives: the system no longer ends it, even if nobody
-    /// hears.
+    /// Starts the thread, which listens for the life of the process: from then on a signal does not end the process by
+    /// itself, even without listeners.
     fn begin(&mut self) -> io::Result<()> {
         if self.has_begun {
             return Ok(());
@@ -119,14 +121,14 @@ impl Heard {
         Ok(())
     }
 
-    /// Tells all who still listen; answers whether there is one.
+    /// Notifies all remaining listeners; returns whether there are any.
     fn tell(&mut self, exit: Exit) -> bool {
         self.by.retain(|by| by.send(exit).is_ok());
         !self.by.is_empty()
     }
 }
 
-/// Passes requests on. One that nobody hears ends the process.
+/// Passes requests on. A request without listeners ends the process.
 async fn pass_on(mut listening: Listening) {
     let mut first: Option<(Exit, Instant)> = None;
     while let Some(exit) = listening.next().await {
@@ -139,7 +141,7 @@ async fn pass_on(mut listening: Listening) {
         if !heard().tell(exit) {
             let removed = clear();
             if io::stderr().is_terminal() {
-                // Not behind what a user who waits sees.
+                // Begins a new line, after the progress display.
                 words::say("");
             }
             words::say(&interrupted(&removed));
@@ -148,7 +150,7 @@ async fn pass_on(mut listening: Listening) {
     }
 }
 
-/// That a command ended before these files were complete.
+/// The message that a command ended before these files were complete.
 fn interrupted(removed: &[PathBuf]) -> String {
     let names: Vec<String> = removed
         .iter()
@@ -167,15 +169,15 @@ fn leave(exit: Exit) -> ! {
     std::process::exit(exit as i32)
 }
 
-/// Ends and removes what would outlive the process. Programs that answer for judges have process groups of their own,
-/// so no signal of a terminal reaches them.
+/// Ends programs and removes files that would outlive the process. Programs that answer for judges have their own
+/// process groups, so signals of a terminal do not reach them.
 fn clear() -> Vec<PathBuf> {
     scorebox_judges::end_programs();
     let remove = heard().remove;
     remove()
 }
 
-/// The requests to end that signals are. As long as this is there, they do nothing else.
+/// Receives signals as requests to end. While this exists, signals have no other effect.
 pub(crate) struct Signals(UnboundedReceiver<Exit>);
 
 impl Signals {
@@ -187,7 +189,8 @@ impl Signals {
         Ok(Signals(told))
     }
 
-    /// The exit code that stands for the next request. A signal that only repeats the first one is not a request.
+    /// Waits for the next request, and returns its exit code. A signal that only repeats the first one is not a
+    /// request.
     pub(crate) async fn next(&mut self) -> Option<Exit> {
         self.0.recv().await
     }
@@ -198,12 +201,12 @@ impl Signals {
     }
 }
 
-/// Whether a signal is the first one that comes once more, `after` so long.
+/// Whether a signal that comes `after` this time repeats the first one.
 fn is_the_same_request(first: Exit, again: Exit, after: Duration) -> bool {
     first == again && after < SAME_REQUEST
 }
 
-/// Ctrl-C, what `kill`, systemd, Kubernetes and CI send, and what a terminal or a session sends that closes.
+/// Ctrl-C; the signal of `kill`, systemd, Kubernetes and CI; and the signal of a terminal or a session that closes.
 #[cfg(unix)]
 struct Listening {
     interrupts: tokio::signal::unix::Signal,
@@ -241,8 +244,8 @@ impl Listening {
     }
 }
 
-/// Whether a hangup ends this process: not if `nohup` or who started it said that it is to be ignored, which listening
-/// would undo. Only Linux says so; elsewhere, the system does what it was told.
+/// Whether a hangup should end this process: not if `nohup` or the parent process set it to be ignored, which listening
+/// would undo. Only Linux reports that; on other systems, this process does not listen for it.
 #[cfg(unix)]
 fn hangups_end_it() -> bool {
     const SIGHUP_BIT: u64 = 1;
@@ -282,7 +285,7 @@ mod tests {
             [(0, true), (50, true), (499, true), (500, false), (9000, false)]
         {
             assert_eq!(is_same(Exit::Terminated, milliseconds), same, "{milliseconds}");
-            // Who presses Ctrl-C after a `kill` wants it to end now.
+            // A user who presses Ctrl-C after a `kill` wants the process to end now.
             assert!(!is_same(Exit::Interrupted, milliseconds), "{milliseconds}");
         }
     }

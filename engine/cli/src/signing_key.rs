@@ -1,4 +1,4 @@
-//! A signature with the secret key in a file of minisign, whose password a user is asked for. Keeps neither.
+//! Signs with the secret key in a minisign file, and asks the user for its password. It stores neither.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::{failure::Failure, input, setup, waiting::Waiting};
 
-/// The most bytes of a file with a key.
+/// The largest key file, in bytes.
 const MAX_KEY_BYTES: u64 = 4096;
 
 /// The signature of some bytes with the key in the file at `path`.

@@ -1,4 +1,5 @@
-//! Entries of a suite file, added and removed while its comments, its order and its spelling stay. Knows no scorer.
+//! Adds, changes and removes entries of a suite file, and preserves its comments, order and formatting. It knows no
+//! scorers.
 
 use std::{
     fs,
@@ -21,12 +22,12 @@ use crate::{
 pub(crate) struct SuiteEdit {
     path: PathBuf,
     document: DocumentMut,
-    /// Whether its lines end as Windows ends them, which they do again.
+    /// Whether its lines end with CRLF, which writing preserves.
     ends_with_crlf: bool,
 }
 
 impl SuiteEdit {
-    /// Reads the file, and finds out that it can be written.
+    /// Reads the file, and checks that it can be written.
     pub(crate) fn open(path: &Path) -> Result<SuiteEdit, Failure> {
         let shown = path.display();
         if is_json(path) {
@@ -69,7 +70,7 @@ impl SuiteEdit {
         self.scorers().is_some_and(|scorers| scorers.contains_key(name))
     }
 
-    /// What the entry of this name uses; `None` if it does not say.
+    /// The `uses` of the entry of this name; `None` if it has none.
     pub(crate) fn uses(&self, name: &str) -> Option<&str> {
         self.scorers()?.get(name)?.as_table_like()?.get("use")?.as_str()
     }
@@ -97,19 +98,19 @@ impl SuiteEdit {
         if !grants.is_empty() {
             entry.insert("grants", value(grants.iter().collect::<Array>()));
         }
-        // It is a table: nothing else is opened.
+        // This is always a table: `open` refuses anything else.
         if let Some(scorers) = scorers.as_table_like_mut() {
             scorers.insert(name, Item::Table(entry));
         }
     }
 
-    /// Has the entry of this name use something else, and be granted these as well.
+    /// Changes what the entry of this name uses, and adds these grants.
     pub(crate) fn change(&mut self, name: &str, uses: &str, grants: &[String]) {
         let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
         let entry = scorers.and_then(|scorers| scorers.get_mut(name));
         let Some(entry) = entry.and_then(Item::as_table_like_mut) else { return };
         if let Some(Item::Value(written)) = entry.get_mut("use") {
-            // A comment behind it stays.
+            // Keeps a comment after the value.
             let decor = written.decor().clone();
             *written = uses.into();
             *written.decor_mut() = decor;
@@ -117,7 +118,7 @@ impl SuiteEdit {
         self.grant(name, grants);
     }
 
-    /// Has the entry of this name be granted these as well. Which of them it was not.
+    /// Adds these grants to the entry of this name. Returns those that it did not have.
     pub(crate) fn grant<'g>(&mut self, name: &str, grants: &'g [String]) -> Vec<&'g String> {
         let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
         let entry = scorers.and_then(|scorers| scorers.get_mut(name));
@@ -137,7 +138,7 @@ impl SuiteEdit {
         missing
     }
 
-    /// Leaves an entry out, with the comments right above it. Those behind which there is a blank line stay: they may
+    /// Removes an entry, with the comments right above it. Comments that a blank line separates from it stay: they may
     /// be about the file.
     pub(crate) fn remove(&mut self, name: &str) {
         let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
@@ -171,7 +172,7 @@ impl SuiteEdit {
         });
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file, completely or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let mut text = self.document.to_string();
         if self.ends_with_crlf {
@@ -186,12 +187,12 @@ impl SuiteEdit {
     }
 }
 
-/// Whether a suite is in JSON, which its name says.
+/// Whether a suite is in JSON, by its name.
 pub(crate) fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == "json")
 }
 
-/// All tables with a head of their own below this one.
+/// Calls `found` with each table below this one that has its own header.
 fn each_table(table: &mut Table, found: &mut impl FnMut(&mut Table)) {
     for (_, item) in table.iter_mut() {
         match item {

@@ -1,5 +1,5 @@
-//! What the entries of one suite file use, in TOML or JSON, with the values of variables. Changes no file, and knows no
-//! other one.
+//! Reads which scorers the entries of one suite file use, in TOML or JSON, with the values of variables. It changes no
+//! file, and does not follow includes.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use scorebox_community::Address;
 
 use crate::{failure::Failure, input, setup};
 
-/// The entries that say what they use.
+/// The entries that name what they use.
 #[derive(Debug)]
 pub(crate) struct SuiteEntries {
     uses: Vec<(String, Reference)>,
 }
 
 impl SuiteEntries {
-    /// Reads the file. What is wrong with it is left to those who need it whole.
+    /// Reads the file. It ignores errors; code that needs the whole file reports them.
     pub(crate) fn read(path: &Path) -> Result<SuiteEntries, Failure> {
         let text = input::read_file(path, MAX_CONFIGURATION_BYTES)?;
         let names = Suite::names_in(path, &text, &setup::variable)?;

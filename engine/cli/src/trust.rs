@@ -1,4 +1,5 @@
-//! The policies about published scorers: the user's, and those of a suite. All of them hold. Reads no component.
+//! Applies the policies about published scorers: the user's, and those of a suite. A scorer must satisfy all of them.
+//! It reads no components.
 
 use scorebox::{component_bytes::ComponentBytes, sandbox::Grants, suite::TrustPolicy};
 use scorebox_community::{Address, Locked, Signer};
@@ -7,26 +8,26 @@ use crate::{
     failure::Failure, lock_file::lock_again, report, user_configuration::UserConfiguration,
 };
 
-/// What is known of a published scorer that policies are about.
+/// The properties of a published scorer that policies check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claims<'c> {
     pub address: &'c Address,
-    /// Who signed it, by a signature that was verified.
+    /// The signer, from a verified signature.
     pub signer: Option<&'c Signer>,
-    /// What must be granted to it.
+    /// The grants that it needs.
     pub grants: Grants,
     /// The size of the component, in bytes.
     pub bytes: u64,
 }
 
-/// All policies that hold.
+/// All policies that apply.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
     policies: Vec<TrustPolicy>,
 }
 
 impl Trust {
-    /// The user's policy, and those of these files.
+    /// The user's policy, and the policies of a suite.
     pub(crate) fn with(of_suite: &[TrustPolicy]) -> Result<Trust, Failure> {
         let mut policies: Vec<TrustPolicy> =
             UserConfiguration::read()?.policy.into_iter().collect();
@@ -39,7 +40,7 @@ impl Trust {
         self.policies.is_empty()
     }
 
-    /// How many policies hold, for a person.
+    /// How many policies apply, as text.
     pub(crate) fn words(&self) -> String {
         match self.policies.len() {
             0 => "no policy is set".to_owned(),
@@ -47,7 +48,7 @@ impl Trust {
         }
     }
 
-    /// Refuses a registry before it is asked.
+    /// Refuses a registry before it is contacted.
     pub(crate) fn must_allow_registry(&self, address: &Address) -> Result<(), Failure> {
         let registry = address.registry();
         for policy in &self.policies {
@@ -66,15 +67,15 @@ impl Trust {
         Ok(())
     }
 
-    /// Refuses a scorer that a policy does not let in.
+    /// Refuses a scorer that a policy does not allow.
     pub(crate) fn must_allow(&self, claims: Claims<'_>) -> Result<(), Failure> {
         self.must_allow_registry(claims.address)?;
         self.policies.iter().try_for_each(|policy| must_hold(policy, claims))
     }
 
     /// Refuses a locked scorer that is loaded, whose component has the digest of the lock. The signature in the lock is
-    /// checked if a policy is about signers: without one, nothing follows from it, and the digest says which bytes were
-    /// agreed to.
+    /// checked only if a policy names signers: otherwise nothing depends on it, and the digest identifies the bytes
+    /// that the user agreed to.
     pub(crate) fn must_allow_loaded(
         &self,
         locked: &Locked,
@@ -88,7 +89,8 @@ impl Trust {
         self.must_allow(Claims { address, signer: None, grants, bytes })
     }
 
-    /// Refuses a locked scorer whose component this is, and a signature in the lock that is not one of the component.
+    /// Refuses a locked scorer with this component, if a policy does not allow it or the signature in the lock is not
+    /// of the component.
     pub(crate) fn must_allow_locked(
         &self,
         locked: &Locked,

@@ -1,5 +1,5 @@
-//! Files with a temporary name until they are complete. Code that ends the process early removes them. One that takes
-//! the place of another has its owner and its permissions.
+//! Files with a temporary name until they are complete. Code that ends the process early removes them. A file that
+//! replaces another gets its owner and its permissions.
 
 use std::{
     collections::BTreeMap,
@@ -13,21 +13,21 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::signals::leave_nothing_unfinished;
 
-/// The files and folders that were begun, and what each becomes.
+/// The unfinished files and folders, each with its final path.
 static BEGUN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
 
 fn begun() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is being written, and goes if it does not get its name.
+/// A file that is being written, and that is removed unless it gets its name.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: NamedTempFile,
     noted: Noted,
 }
 
-/// That a file or folder is among those that were begun.
+/// The entry of a file or folder in [`BEGUN`].
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -38,20 +38,20 @@ impl Drop for Noted {
 }
 
 impl Unfinished {
-    /// Begins what becomes `path`, in its folder, under a name that begins with `prefix`.
+    /// Begins the file for `path`, in the same folder, under a name that begins with `prefix`.
     pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<Unfinished> {
         leave_nothing_unfinished(remove_all)?;
         let folder = folder_of(path);
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
-        // As a file that is created by its name, what others may do with it is for the user's mask to say. One that
-        // takes another's place is nobody else's until it has the permissions of that one.
+        // The user's umask decides the access of others, as for a file that is created under its own name. A file that
+        // replaces another is private until it has the permissions of that file.
         #[cfg(unix)]
         if !path.exists() {
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         }
-        // Who removes all of them waits for this one.
+        // `remove_all` waits until this file is recorded.
         let mut begun = begun();
         let file = builder.tempfile_in(folder)?;
         begun.insert(file.path().to_owned(), path.to_owned());
@@ -83,8 +83,8 @@ impl Unfinished {
     }
 }
 
-/// Gives `file` the owner, as far as this process may, and the permissions of what it replaces at `path`; if that is
-/// gone, it stays as it is.
+/// Gives `file` the permissions, and as far as this process may the owner, of the file that it replaces at `path`; if
+/// that file is gone, nothing changes.
 #[cfg(unix)]
 fn take_after(file: &File, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -92,19 +92,20 @@ fn take_after(file: &File, path: &Path) -> io::Result<()> {
         Ok(there) if there.is_file() => there,
         _ => return Ok(()),
     };
-    // Each by itself: who may not give a file away may still give it to another group of theirs.
+    // Owner and group are set separately: a user who may not give a file away may still give it to another of their
+    // groups.
     let _ = fchown(file, Some(there.uid()), None);
     let _ = fchown(file, None, Some(there.gid()));
     let mode = there.mode() & 0o777;
     let mode = match file.metadata()?.gid() == there.gid() {
         true => mode,
-        // Its group is another one, whose members may do what all others may.
+        // The file has another group, whose members get the access of all others.
         false => mode & 0o707 | (mode & 0o007) << 3,
     };
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-/// A folder in which a file is made, and which goes with all that is in it.
+/// A folder in which a file is made, and that is removed with its contents.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: TempDir,
@@ -112,7 +113,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder for the making of `path`, in the folder of that, under a name that begins with `prefix`.
+    /// Makes a folder for making `path`, in the same folder as `path`, under a name that begins with `prefix`.
     pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<Scratch> {
         leave_nothing_unfinished(remove_all)?;
         let mut begun = begun();
@@ -133,11 +134,12 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Removes all that were begun, and lets none be begun or finished after that. Answers what they would have become.
+/// Removes all unfinished files and folders, and prevents any from being begun or finished afterwards. Returns the
+/// paths that they would have had.
 fn remove_all() -> Vec<PathBuf> {
     let mut begun = begun();
     let becoming = mem::take(&mut *begun).into_iter().map(|(path, becomes)| {
-        // The process ends: nobody is left who could be told that it stays.
+        // The process ends, so there is no one left to report a failure to.
         let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         becomes
     });

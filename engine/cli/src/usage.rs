@@ -1,4 +1,4 @@
-//! What is wrong with arguments, where clap does not say what is allowed. Prints nothing.
+//! Explains errors of arguments, where clap does not report what is allowed. It prints nothing.
 
 use std::{
     error::Error as _,
@@ -11,7 +11,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-/// The error, with what the user can write.
+/// The error, with the values that the user can write.
 pub(crate) fn explained(error: Error, command: &Command) -> Error {
     match error.kind() {
         ErrorKind::ValueValidation => whole_number(error, command),
@@ -20,7 +20,7 @@ pub(crate) fn explained(error: Error, command: &Command) -> Error {
     }
 }
 
-/// What a whole number is, in place of the words of Rust's parser.
+/// Replaces the message of Rust's number parser by what a whole number is.
 fn whole_number(error: Error, command: &Command) -> Error {
     let why = error.source().and_then(|source| source.downcast_ref::<ParseIntError>());
     let tip = match why.map(ParseIntError::kind) {
@@ -35,14 +35,15 @@ fn whole_number(error: Error, command: &Command) -> Error {
     with_tip(explained, tip)
 }
 
-/// What is like `--output` by its letters sends scores to a server, which is not what the user wants.
+/// Removes clap's suggestion for `--output`: the option with the closest name sends scores to a server, which is not
+/// what the user wants.
 fn no_output(mut error: Error) -> Error {
     let is = |kind, text: &str| matches!(error.get(kind), Some(ContextValue::String(it)) if it.starts_with(text));
     if !is(ContextKind::InvalidArg, "--out") || !is(ContextKind::SuggestedArg, "--otlp") {
         return error;
     }
     error.remove(ContextKind::SuggestedArg);
-    // It shows the same option.
+    // The usage line shows the same option.
     error.remove(ContextKind::Usage);
     with_tip(error, "`--report FORMAT=FILE` writes a report; the summary goes to standard output")
 }

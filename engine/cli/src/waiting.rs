@@ -1,5 +1,5 @@
-//! What a user at a terminal sees while they wait: what is being done, and how far it is. Nothing at first, and
-//! nothing in a pipe, but for one line where another process may keep this one waiting for ever.
+//! Shows a user at a terminal the current activity and its progress. It shows nothing at first, and nothing in a pipe,
+//! except one line if another process may keep this one waiting forever.
 
 use std::{
     borrow::Cow,
@@ -17,23 +17,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::words;
 
-/// What is done within this is not worth a word.
+/// A shorter activity is not worth a message.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// How often the words are drawn.
+/// How often the display is redrawn.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Why loading a scorer takes long.
 pub(crate) const COMPILING: &str =
     "compiling the scorer (once for all its configurations; cached afterwards)";
 
-/// What is done, and for how long.
+/// The template with the activity and its time.
 const FOR_HOW_LONG: &str = "{spinner} {msg}, {elapsed}";
 
-/// What is being done, in words that may change meanwhile.
+/// The text about the activity, which may change in the meantime.
 type What = Arc<Mutex<Cow<'static, str>>>;
 
-/// Words that are shown until this is dropped.
+/// A progress display, shown until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     what: What,
@@ -53,7 +53,7 @@ impl Waiting {
         Waiting::new(what.into(), FOR_HOW_LONG, None, Arc::default())
     }
 
-    /// `waiting for another command`, which in a pipe is one plain line.
+    /// `waiting for another command`, which is one plain line in a pipe.
     pub(crate) fn for_another(what: String) -> Waiting {
         match io::stderr().is_terminal() {
             true => Waiting::on(what),
@@ -64,13 +64,13 @@ impl Waiting {
         }
     }
 
-    /// `removing cases: 1,200 of 3,000`; [`Waiting::at`] sets how far it is.
+    /// `removing cases: 1,200 of 3,000`; [`Waiting::at`] sets the position.
     pub(crate) fn of(what: impl Into<Cow<'static, str>>, total: u64) -> Waiting {
         let template = "{spinner} {msg}: {human_pos} of {human_len}, {elapsed}";
         Waiting::new(what.into(), template, Some(total), Arc::default())
     }
 
-    /// `reading rows: 1,200`; someone else counts in `position`, or [`Waiting::at`] sets it.
+    /// `reading rows: 1,200`; other code counts in `position`, or [`Waiting::at`] sets it.
     pub(crate) fn counting(
         what: impl Into<Cow<'static, str>>,
         position: Arc<AtomicU64>,
@@ -78,12 +78,12 @@ impl Waiting {
         Waiting::new(what.into(), "{spinner} {msg}: {human_pos}, {elapsed}", None, position)
     }
 
-    /// So much is done.
+    /// Sets the position.
     pub(crate) fn at(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Something else is being done now.
+    /// Changes the text about the activity.
     pub(crate) fn say(&self, what: impl Into<Cow<'static, str>>) {
         *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
     }
@@ -108,8 +108,8 @@ impl Waiting {
 }
 
 impl Shown {
-    /// What `show` does, unless the end comes first; it hears of the end. `None` if the system gives no thread for it,
-    /// which costs only words.
+    /// Runs `show` after a delay, unless the activity ends first; `show` is notified of the end. `None` if no thread
+    /// can be started, which only costs the display.
     fn after_patience(show: impl FnOnce(&mpsc::Receiver<()>) + Send + 'static) -> Option<Shown> {
         let (end, ended) = mpsc::channel();
         let wait = move || {
@@ -149,7 +149,7 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         let Some(Shown { end, drawing }) = self.shown.take() else { return };
         drop(end);
-        // Its panic would only cost words.
+        // A panic of the thread only costs the display.
         let _ = drawing.join();
     }
 }

@@ -1,5 +1,5 @@
-//! Words to standard error: errors, hints, warnings. Never data. Failures to write there are
-//! ignored: no one would see them.
+//! Writes messages to standard error: errors, hints, warnings, but never data. It ignores failures to write there: no
+//! one would see them.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// One line of words.
+/// Prints one line.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
@@ -27,18 +27,19 @@ pub(crate) fn warn(text: &str) {
     say(&format!("{WARNING}warning:{WARNING:#} {}", quoted(text)));
 }
 
-/// A thing of a list below a line of words; its further lines are indented.
+/// Prints an item of a list below a message, with its further lines indented.
 pub(crate) fn item(text: &str) {
     say(&format!("  {}", quoted(text).replace('\n', "\n  ")));
 }
 
-/// The text with its further lines indented, so that nothing but scorebox begins a line: a message may
-/// hold what a scorer said, with lines that look like ours.
+/// The text with its further lines indented, so that nothing but scorebox begins a line: a message may contain a
+/// scorer's text, with lines that look like ours.
 fn quoted(text: &str) -> String {
     printable(text).replace('\n', "\n  ")
 }
 
-/// What is not on a page of `shown` after the first `skip` of `all` things: nothing is said if it has all of them.
+/// Reports what is missing on a page of `shown` things after the first `skip` of `all`; prints nothing if the page has
+/// all of them.
 pub(crate) fn page_of(all: u64, skip: u64, shown: u64, things: &str) {
     let seen = skip.min(all) + shown;
     if all == 0 {
@@ -57,7 +58,7 @@ pub(crate) fn hint(text: &str) {
     say(&format!("{HINT}hint:{HINT:#} {}", quoted(text)));
 }
 
-/// A `hint: …` for each kind of stored error about which something can be done.
+/// Prints a `hint: …` for each kind of stored error that the user can do something about.
 pub(crate) fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
     let advice = error_kinds.into_iter().filter_map(ErrorKind::advice);
     advice.filter_map(|advice| advice::words(&advice)).for_each(|words| hint(&words));
@@ -76,18 +77,18 @@ pub(crate) fn error(message: &str, hint_text: Option<&str>) {
     }
 }
 
-/// Says why a command ends.
+/// Prints why a command ends.
 pub(crate) fn failure(failure: &Failure) -> Exit {
     error(&failure.message, failure.hint.as_deref());
     failure.others.iter().for_each(|(message, hint)| error(message, hint.as_deref()));
     Exit::BadInput
 }
 
-/// clap's own words: help, version, or what is wrong with the arguments.
+/// Prints clap's own text: help, version, or errors of the arguments.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     match (error.print().and_then(|()| io::stdout().flush()), error.use_stderr()) {
         (_, true) => Exit::BadInput,
-        // Who reads help may have read enough of it.
+        // It is not an error if a reader of help closes the pipe early.
         (Err(error), false) if error.kind() != io::ErrorKind::BrokenPipe => {
             failure(&Failure::stdout(&error))
         }

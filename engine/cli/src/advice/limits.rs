@@ -1,4 +1,4 @@
-//! How a limit is raised, or what is done about one that is fixed: keys of the suite file and options.
+//! How to raise a limit, or what to do about one that is fixed: keys of the suite file and options.
 
 use scorebox::advice::{Bound, Limit};
 
@@ -18,7 +18,7 @@ pub(super) fn key(limit: Limit) -> Option<&'static str> {
     })
 }
 
-/// A value of a limit, as it is written.
+/// An example value of a limit, as a user writes it.
 fn value(limit: Limit) -> &'static str {
     match limit {
         Limit::Memory | Limit::Meta => "…MiB",
@@ -40,7 +40,7 @@ pub(super) fn option(limit: Limit) -> Option<String> {
     })
 }
 
-/// Where a limit of one score is set: the suite file, or an option.
+/// How to set a limit of one score: in the suite file, or with an option.
 fn setting(limit: Limit) -> Option<String> {
     let (key, value) = (key(limit)?, value(limit));
     let quote = if value == "…" { "" } else { "\"" };
@@ -90,7 +90,7 @@ pub(super) fn shorten(limits: &[Limit]) -> Option<String> {
     })
 }
 
-/// What a bound is that nobody can raise.
+/// The explanation of a bound that cannot be raised.
 pub(super) fn fixed(bound: Bound) -> Option<String> {
     let (most, what) = match bound {
         Bound::Shape { core_instances, memories, tables, table_elements, .. } => {

@@ -2,7 +2,7 @@
 
 use scorebox::advice::Thing;
 
-/// What a thing is called.
+/// The noun for a thing.
 pub(super) fn noun(thing: Thing) -> Option<&'static str> {
     Some(match thing {
         Thing::Scorer | Thing::ScorerOfSuite => "scorer",
@@ -26,7 +26,7 @@ pub(super) fn noun(thing: Thing) -> Option<&'static str> {
     })
 }
 
-/// Where a user finds out which ones there are.
+/// How to list the things of a kind.
 pub(super) fn list(what: Thing) -> Option<String> {
     Some(match what {
         Thing::Scorer => {

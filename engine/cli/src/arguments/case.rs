@@ -1,4 +1,4 @@
-//! One case, given by its parts or as a whole. Scores nothing.
+//! One case, given by its parts or as a whole. It scores nothing.
 
 use std::{
     path::{Path, PathBuf},
@@ -40,7 +40,7 @@ pub(crate) struct CaseArguments {
     workspace: WorkspaceArguments,
 }
 
-/// The parts of a case that are JSON, as they were written: an option for the output, and one for each optional part
+/// The parts of a case that are JSON, as the user wrote them: an option for the output, and one for each optional part
 /// that the library knows.
 #[derive(Debug)]
 struct PartArguments(Vec<(Key, String)>);
@@ -101,7 +101,7 @@ impl clap::Args for PartArguments {
 }
 
 impl CaseArguments {
-    /// The case, if one is given.
+    /// The case, if the user gave one.
     pub(crate) fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
             let text = input::read_file_or_stdin(file, MAX_CASE_BYTES)?;
@@ -123,13 +123,13 @@ impl CaseArguments {
         any.then(|| builder.build().map_err(Failure::from)).transpose()
     }
 
-    /// What scorers may be shown if they are granted it.
+    /// What scorers with a grant may see.
     pub(crate) fn capabilities(&self) -> Result<Capabilities, Failure> {
         self.workspace.capabilities()
     }
 
-    /// The case's folder, with its files already read, if the sandbox has these and the scorer reads them; reading may
-    /// take so long.
+    /// The case's folder, with its files already read, if the sandbox has files and the scorer reads them. Reading may
+    /// take `time`.
     pub(crate) async fn task_folder(
         &self,
         case: &Case,
@@ -148,7 +148,7 @@ impl CaseArguments {
     }
 }
 
-/// The case that a file has.
+/// The case in a file.
 fn case_of(file: &Path, text: &str) -> Result<Case, Failure> {
     let source = match file == Path::new("-") {
         true => "<stdin>".to_owned(),
@@ -170,7 +170,8 @@ fn has_several_documents(text: &str) -> bool {
     (0..2).all(|_| matches!(documents.next(), Some(Ok(_))))
 }
 
-/// Where a part is in a whole case can be said to no command that takes one case: the part itself can.
+/// The error of an invalid case. Commands that take one case have no option for the location of a part, so the advice
+/// is to change the case itself.
 fn not_a_case<E: Advised>(error: &E) -> Failure {
     let failure = Failure::new(error.to_string());
     match error.advice() {

@@ -1,5 +1,5 @@
-//! Files with cases that a user names, whatever wrote them: their format, and where the keys are. What a file of a
-//! format looks like is `scorebox-readers`' to know.
+//! Opens the case files that a user names, in any supported format: the format, and the location of the keys. The
+//! formats themselves are in `scorebox-readers`.
 
 use std::path::Path;
 
@@ -35,27 +35,27 @@ pub(crate) struct CaseFileArguments {
 #[derive(Debug)]
 pub(crate) struct CaseFiles {
     pub reader: CaseReader,
-    /// The format of each, in their order.
+    /// The format of each file, in the files' order.
     pub formats: Vec<Format>,
     pub left_out: LeftOutOfFiles,
     pub unmatched: Unmatched,
 }
 
-/// What --map says that finds nothing, complete once all cases were read.
+/// The `--map` rules that found nothing, complete once all cases are read.
 #[derive(Debug)]
 pub(crate) struct Unmatched(UnmatchedRules);
 
-/// What is left out of files, each with its name.
+/// What was left out of files, each with its name.
 #[derive(Debug)]
 pub(crate) struct LeftOutOfFiles(Vec<(String, LeftOut)>);
 
 impl CaseFileArguments {
-    /// Whether the user says where keys are.
+    /// Whether the user mapped keys.
     pub(crate) fn maps(&self) -> bool {
         !self.map.is_empty()
     }
 
-    /// What was given, as words of a command line.
+    /// The options as the user gave them, as command-line arguments.
     pub(crate) fn words(&self) -> Vec<String> {
         let from = self.from.map(|format| ["--from".to_owned(), format.name().to_owned()]);
         let map = self.map.iter().map(|rule| ["--map".to_owned(), rule.clone()]);
@@ -101,12 +101,13 @@ impl CaseFileArguments {
 }
 
 impl Unmatched {
-    /// Those of a reader, also while it reads.
+    /// The rules of a reader, even while it reads.
     pub(crate) fn of(reader: &CaseReader) -> Unmatched {
         Unmatched(reader.unmatched_rules())
     }
 
-    /// Says of each rule that it found nothing in any case; whether there is one, which is a mistake in the command.
+    /// Reports each rule that found nothing in any case; returns whether there is one, which is a mistake in the
+    /// command.
     pub(crate) fn say(&self) -> bool {
         let failure = self.failure();
         if let Some(failure) = &failure {
@@ -115,7 +116,7 @@ impl Unmatched {
         failure.is_some()
     }
 
-    /// The rules that found nothing in any case, as the failure of a command; `None` if each found something.
+    /// The rules that found nothing in any case, as a command's failure; `None` if each found something.
     pub(crate) fn failure(&self) -> Option<Failure> {
         let rules = self.0.get().into_iter();
         Failure::of_each(rules.map(|rule| {
@@ -126,7 +127,7 @@ impl Unmatched {
 }
 
 impl LeftOutOfFiles {
-    /// Says what was left out and why, if anything was.
+    /// Reports what was left out and why, if anything was.
     pub(crate) fn say(&self) {
         for (name, left_out) in &self.0 {
             for (why, count) in left_out.counts() {
@@ -136,7 +137,7 @@ impl LeftOutOfFiles {
     }
 }
 
-/// The names of the formats, each with what it is.
+/// The names of the formats, each with a description.
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     let names = Format::ALL.iter().map(|it| PossibleValue::new(it.name()).help(it.meaning()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())

@@ -1,7 +1,7 @@
-//! What a shell offers beyond the words that clap knows: scorers, runs, cases, files behind `=` or `@`, and the entries
-//! of the suite. Reads what the line names; if that cannot be read, it offers nothing and says nothing.
+//! Shell completions beyond the words that clap knows: scorers, runs, cases, files after `=` or `@`, and the entries of
+//! the suite. It reads the files that the line names; if they cannot be read, it offers nothing and prints no error.
 //!
-//! - `bash`: how bash asks and is answered; clap knows how other shells are.
+//! - `bash`: the adapter for bash; clap has those for other shells.
 
 mod bash;
 
@@ -34,16 +34,16 @@ pub(crate) const fn shells() -> Shells<'static> {
     Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh])
 }
 
-/// The words of the line that is completed, if the shell's adapter made them out itself.
+/// The words of the line that is completed, if the shell's adapter split the line itself.
 static TYPED: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Runs that are offered: the newest.
+/// The most runs that are offered: the newest.
 const RUNS: usize = 100;
 
-/// Cases that are offered: the first, by their ids.
+/// The most cases that are offered: the first, by id.
 const CASES: usize = 100;
 
-/// Characters of the description beside a word.
+/// The most characters of the description beside a word.
 const HELP_CHARACTERS: usize = 70;
 
 /// A scorer that can be loaded: a built-in one, a .wasm file, or a script.
@@ -75,7 +75,7 @@ pub(crate) fn named_scorers() -> ArgValueCompleter {
     })
 }
 
-/// A scorer of the run that is typed, or what [`named_scorers`] offers.
+/// A scorer of the run on the line, or what [`named_scorers`] offers.
 pub(crate) fn targets() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let entries = entries().into_iter().map(|name| (name, String::new()));
@@ -105,7 +105,7 @@ pub(crate) fn stored_scorers() -> ArgValueCompleter {
     })
 }
 
-/// A case of the run that is typed, or else of the newest.
+/// A case of the run on the line, or of the newest run.
 pub(crate) fn cases() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let begun = current.to_string_lossy();
@@ -118,7 +118,7 @@ pub(crate) fn cases() -> ArgValueCompleter {
     })
 }
 
-/// A scorer of the suite file that is typed, or else of the one in the folder.
+/// A scorer of the suite file on the line, or of the one in the current folder.
 pub(crate) fn scorers_of_file() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let named = values(&["--suite"]).pop().unwrap_or_else(|| DEFAULT_SUITE.into());
@@ -150,7 +150,7 @@ fn targets_of_reports(current: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// A file behind `@`, where else a text is typed.
+/// A file after `@`, in place of a text.
 pub(crate) fn text_or_file() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let begun = current.to_string_lossy();
@@ -172,7 +172,7 @@ fn files(prefix: &str, begun: &str) -> Vec<CompletionCandidate> {
     found.into_iter().map(|one| one.add_prefix(prefix)).collect()
 }
 
-/// `NAME=` for each scorer of the run that is typed.
+/// `NAME=` for each scorer of the run on the line.
 pub(crate) fn suite_entries() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let entries = entries().into_iter().map(|name| (format!("{name}="), String::new()));
@@ -180,7 +180,7 @@ pub(crate) fn suite_entries() -> ArgValueCompleter {
     })
 }
 
-/// `NAME=GRANT` for each scorer of the run that is typed.
+/// `NAME=GRANT` for each scorer of the run on the line.
 pub(crate) fn suite_grants() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let granted = |name: String| {
@@ -235,7 +235,7 @@ fn typed() -> Vec<OsString> {
     TYPED.get().cloned().unwrap_or_else(started_with)
 }
 
-/// The values of an option on the line: in the next word, or behind `=`.
+/// The values of an option on the line: in the next word, or after `=`.
 fn values(of: &[&str]) -> Vec<OsString> {
     let typed = typed();
     let mut values = Vec::new();
@@ -257,12 +257,12 @@ fn database() -> Option<Store> {
     Store::open_read_only(path).ok()
 }
 
-/// The run that a word of the line names, behind the program and the command.
+/// The run that a word of the line names, after the program and the command.
 fn typed_run(store: &Store) -> Option<RunRecord> {
     typed().iter().skip(2).find_map(|word| store.run(&word.to_string_lossy()).ok())
 }
 
-/// The names of the scorers of the run that is typed, in the order of the suite.
+/// The names of the scorers of the run on the line, in the order of the suite.
 fn entries() -> Vec<String> {
     let written = typed().into_iter().filter(|path| has_suffix(Path::new(path), "toml"));
     let suites = written.chain(values(&["--suite"])).map(PathBuf::from);
@@ -277,7 +277,7 @@ fn entries() -> Vec<String> {
     names
 }
 
-/// The names of the scorers of a suite file; none if it cannot be read.
+/// The names of the scorers of a suite file; empty if it cannot be read.
 fn names_in(path: &Path) -> impl Iterator<Item = String> + use<> {
     let suite = Suite::read_with(path, &|_| Some(String::new())).ok();
     suite.into_iter().flat_map(|suite| suite.scorers).map(|scorer| scorer.id.to_string())

@@ -1,4 +1,4 @@
-//! A scorer's configuration as it is typed: JSON, or the name of a file with some.
+//! Parses a scorer's configuration as the user types it: JSON, or the name of a JSON file.
 
 use std::{collections::HashSet, fmt};
 
@@ -8,14 +8,14 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use super::text_or_file::read_if_file;
 use crate::failure::Failure;
 
-/// A configuration as it is typed: a JSON object, or `@FILE`.
+/// Parses a configuration: a JSON object, or `@FILE`.
 pub(crate) fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
     let text = read_if_file(written, MAX_CONFIGURATION_BYTES)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         Failure::new(format!("the configuration is not JSON: {error}"))
             .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")
     })?;
-    // Of two values of a key, JSON takes the last one without a word.
+    // If a key occurs twice, the parser would silently take its last value.
     serde_json::from_str::<EachKeyOnce>(&text).map_err(|error| {
         Failure::new(format!("the configuration: {error}")).hint("leave one of the two out")
     })?;

@@ -1,4 +1,5 @@
-//! The database, a run in it, and names in that run. A name that does not exist is refused with those that do.
+//! Opens the database, and finds a run in it and names in that run. The error for a name that does not exist lists
+//! those that do.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +11,13 @@ use crate::{
     words,
 };
 
-/// The database of the current folder.
+/// The default database, in the current folder.
 pub(super) const DEFAULT_DATABASE: &str = "scorebox.db";
 
-/// Scorers that a hint lists.
+/// The most scorers that a hint lists.
 const LISTED: usize = 20;
 
-/// Characters of a name in a hint.
+/// The most characters of a name in a hint.
 const NAME_CHARACTERS: usize = 48;
 
 /// The database, on the command line.
@@ -29,7 +30,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Whether it is the one of the current folder.
+    /// Whether it is the default database in the current folder.
     pub(crate) fn is_default(&self) -> bool {
         self.path == Path::new(DEFAULT_DATABASE)
     }
@@ -45,7 +46,7 @@ impl Database {
         }
     }
 
-    /// Opens it for reading. One of an older scorebox is brought up to date, which is said.
+    /// Opens it for reading. A database of an older scorebox is migrated, with a message.
     pub(crate) fn read(&self) -> Result<Store, Failure> {
         let store = Store::open_read_only(&self.path)?;
         if store.updated_from().is_some() {
@@ -57,7 +58,7 @@ impl Database {
         Ok(store)
     }
 
-    /// The run that is named, or the newest.
+    /// The named run, or the newest.
     pub(crate) fn run(&self, named: Option<&str>, store: &Store) -> Result<RunRecord, Failure> {
         if let Some(run) = named {
             return Ok(store.run(run)?);
@@ -66,7 +67,7 @@ impl Database {
     }
 }
 
-/// There is nothing to read yet.
+/// The failure that the database has no runs yet.
 pub(crate) fn no_runs(database: &Path) -> Failure {
     Failure::new(format!("`{}` has no runs", database.display())).hint("`scorebox run` stores one")
 }
@@ -107,7 +108,7 @@ pub(crate) fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), F
     Ok(())
 }
 
-/// The names that were meant, or some of those that exist.
+/// The names that the user may have meant, or some of those that exist.
 fn names_there(what: &str, asked: &str, names: &Names) -> String {
     let short = |name: &String| one_line(name, NAME_CHARACTERS);
     let closest = names.closest.iter().filter(|name| *name != asked);

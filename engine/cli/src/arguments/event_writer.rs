@@ -1,4 +1,4 @@
-//! Writes the events of a run on a thread of its own, so that a reader that takes nothing more keeps no signal waiting.
+//! Writes the events of a run on a separate thread, so that a reader that stopped reading does not delay signals.
 
 use std::{
     io::{self, Write},
@@ -8,18 +8,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of events that are written at once.
+/// The size of one write, in bytes.
 const AT_ONCE: usize = 64 << 10;
-/// How long what is written at once may take after the run was interrupted; before that, a slow reader is waited for.
-/// The end of telemetry takes as long.
+/// How long one write may take after the run was interrupted; before that, the writer waits for a slow reader.
+/// Telemetry has the same time to end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether the run was interrupted.
+/// How often the writer checks whether the run was interrupted.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Whether the run was interrupted.
 type IsInterrupted = Box<dyn Fn() -> bool + Send>;
 
-/// A writer that waits no longer than it must.
+/// A writer that stops waiting for its reader after an interruption.
 pub(super) struct EventWriter {
     buffer: Vec<u8>,
     to_write: SyncSender<Vec<u8>>,
@@ -35,7 +35,7 @@ impl EventWriter {
     ) -> io::Result<EventWriter> {
         let (to_write, chunks) = mpsc::sync_channel::<Vec<u8>>(1);
         let (answer, written) = mpsc::sync_channel(1);
-        // It ends with the writer, or with the process if its reader keeps it waiting.
+        // The thread ends with the writer, or with the process if the reader blocks it.
         let write = move || {
             for chunk in chunks {
                 let done = out.write_all(&chunk).and_then(|()| out.flush());
@@ -50,7 +50,7 @@ impl EventWriter {
         Ok(EventWriter { buffer, to_write, written, is_interrupted, patience })
     }
 
-    /// Waits until all that was handed over is written.
+    /// Waits until everything that was handed over is written.
     fn wait(&self) -> io::Result<()> {
         let mut interrupted_since = None;
         loop {
@@ -92,7 +92,7 @@ impl Write for EventWriter {
     }
 }
 
-/// The thread ended by a panic.
+/// The error that the thread panicked.
 fn gone() -> io::Error {
     io::Error::other("the thread that writes them ended")
 }
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes nothing, until its sender is gone.
+    /// A writer that blocks until its sender is dropped.
     struct Stalled(Receiver<()>);
 
     impl Write for Stalled {

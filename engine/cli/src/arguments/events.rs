@@ -1,5 +1,5 @@
-//! The events of a run as JSON Lines, and where they go. The file is opened before anything is scored, so that one that
-//! cannot be written is known then; what fails later ends the events, and not the run.
+//! Writes the events of a run as JSON Lines. The file is opened before anything is scored, so that a file that cannot
+//! be written is an error at once; a later failure ends the events, but not the run.
 
 use std::{
     fs::File,
@@ -30,7 +30,7 @@ pub(crate) struct EventArguments {
 }
 
 impl EventArguments {
-    /// Opens the file. It must not be one of `others`, which the command reads or writes itself.
+    /// Opens the file. It must not be one of `others`, the files that the command reads or writes itself.
     fn open(&self, others: &[&Path]) -> Result<Events, Failure> {
         let Some(path) = &self.events else { return Ok(Events::default()) };
         if is_stdout(path) {
@@ -57,7 +57,7 @@ impl EventArguments {
 }
 
 impl EventArguments {
-    /// Opens the file beside reports, with which it must not share anything.
+    /// Opens the file in addition to reports, which must not go to the same place.
     pub(crate) fn open_with(&self, others: &[&Path], reports: &Reports) -> Result<Events, Failure> {
         let others: Vec<&Path> = others.iter().copied().chain(reports.files()).collect();
         let events = self.open(&others)?;
@@ -69,14 +69,14 @@ impl EventArguments {
     }
 }
 
-/// Where events go, if they go anywhere, and what went wrong.
+/// The destination of the events, if there is one, and its errors.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     opened: Option<Opened>,
     failure: Arc<Mutex<Option<io::Error>>>,
 }
 
-/// Where events go.
+/// An open destination of events.
 struct Opened {
     /// `None` for standard output.
     path: Option<PathBuf>,
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// What is left of [`Events`] while a run writes them.
+/// The part of [`Events`] that remains while a run writes them.
 #[derive(Debug, Default)]
 pub(crate) struct EventsGoing {
     path: Option<PathBuf>,
@@ -108,8 +108,8 @@ impl Events {
         self.opened.as_ref().is_some_and(|opened| opened.is_terminal)
     }
 
-    /// What writes them, if they are wanted; and what knows in the end how that went. Once a signal came, a reader that
-    /// takes nothing is not waited for.
+    /// The sink that writes the events, if the user wants them, and the handle that reports errors at the end. After a
+    /// signal, the sink does not wait for a reader that stopped reading.
     pub(crate) fn sink(self, signalled: &Signalled) -> (Option<impl Sink + use<>>, EventsGoing) {
         let signalled = signalled.clone();
         let Events { opened, failure } = self;
@@ -128,8 +128,7 @@ impl Events {
 }
 
 impl EventsGoing {
-    /// Refuses to be silent about events that were not written. A reader of standard output that goes away is not a
-    /// failure.
+    /// Fails if events could not be written. It is not a failure if the reader of standard output closes it.
     fn ended(&self) -> Result<(), Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(error) = failure else { return Ok(()) };
@@ -144,8 +143,8 @@ impl EventsGoing {
 }
 
 impl EventsGoing {
-    /// The end of the command, which is a failure too if events could not be written. If there is a worse one, both are
-    /// said.
+    /// The end of the command, which is a failure too if events could not be written. If the command itself failed or
+    /// was interrupted, both are reported.
     pub(crate) fn with_failure(&self, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
         match (ended, self.ended()) {
             (Ok(exit @ (Exit::Interrupted | Exit::Terminated)), Err(failure)) => {
@@ -171,7 +170,7 @@ impl JsonLines {
     fn note(&mut self, written: io::Result<()>) {
         let Err(error) = written else { return };
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        // What is in the buffer must not be tried again.
+        // Dropping the writer prevents another attempt to write its buffer.
         self.out = None;
     }
 }
@@ -179,7 +178,7 @@ impl JsonLines {
 impl Sink for JsonLines {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
         let Some(out) = &mut self.out else { return Ok(()) };
-        // What is not seen is escaped in files, too: who looks at one may do so on a terminal.
+        // Invisible characters are escaped in files, too, because users may view them on a terminal.
         let written = serde_json::to_string(event)
             .map_err(io::Error::from)
             .and_then(|line| writeln!(out, "{}", printable_json_line(&line)));
@@ -204,7 +203,7 @@ fn open(path: &Path) -> io::Result<File> {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if is_regular {
-        // To see how it ends.
+        // Needed to read the last byte.
         options.read(true);
     }
     let file = place::open(&mut options, path)?;

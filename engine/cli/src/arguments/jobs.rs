@@ -1,4 +1,4 @@
-//! How much runs at once. Keeps no thread but the runtime's.
+//! How many scores are computed at once, and the runtime for them. It keeps no other threads.
 
 use std::{sync::Mutex, thread};
 
@@ -14,12 +14,12 @@ pub(crate) struct JobArguments {
 }
 
 impl JobArguments {
-    /// What was asked for, or the number of cores.
+    /// The requested number, or the number of cores.
     pub(crate) fn count(&self) -> usize {
         self.jobs.map_or_else(cores, usize::from)
     }
 
-    /// A runtime that computes so many scores at once.
+    /// A runtime that computes this many scores at once.
     pub(crate) fn runtime(&self) -> Result<tokio::runtime::Runtime, Failure> {
         let threads = self.count().min(cores());
         must_have_threads(threads)?;
@@ -31,12 +31,12 @@ impl JobArguments {
     }
 }
 
-/// Refuses what would lack threads: tokio panics where it cannot start one.
+/// Refuses a number for which the system lacks threads: tokio panics if it cannot start one.
 fn must_have_threads(count: usize) -> Result<(), Failure> {
     let (gate, wait) = (Mutex::new(()), thread::Builder::new);
     let closed = gate.lock();
     let started = thread::scope(|scope| {
-        // All at once: none ends before the gate opens.
+        // All threads exist at once: none ends before the gate opens.
         let _closed = closed;
         (0..count).try_for_each(|_| wait().spawn_scoped(scope, || drop(gate.lock())).map(drop))
     });

@@ -1,5 +1,5 @@
-//! The judges that scorers ask: what a user says about them on the command line, and the keys of the environment. What
-//! speaks to a provider is the crate `scorebox-judges`.
+//! The judges that scorers ask: their options on the command line, and their keys from the environment. The crate
+//! `scorebox-judges` connects to providers.
 
 use std::{path::Path, sync::Arc};
 
@@ -23,7 +23,7 @@ const SET_THE_KEY: &str =
 pub(crate) const NOT_A_RECORDING: &str =
     "each line is a recording, as `scorebox calls --format jsonl` prints it";
 
-/// Models that an error lists.
+/// The most models that an error lists.
 const SHOWN_MODELS: usize = 10;
 
 /// Language models that scorers ask.
@@ -69,12 +69,12 @@ impl From<RecordingUseArgument> for RecordingUse {
 }
 
 impl JudgeArguments {
-    /// The model that is named.
+    /// The model that the user named.
     pub(crate) fn model(&self) -> Option<&str> {
         self.judge_model.as_deref()
     }
 
-    /// Warns of each option that changes nothing, because no scorer asks a judge.
+    /// Warns of each option that has no effect, because no scorer asks a judge.
     pub(crate) fn say_if_unused(&self, is_asked: bool) {
         let changes_recordings = self.judge_cache != RecordingUseArgument::Use;
         let options = [
@@ -87,7 +87,7 @@ impl JudgeArguments {
         }
     }
 
-    /// Refuses to ask judges again and to use no network.
+    /// Refuses the combination of asking judges again and using no network.
     fn must_agree(&self) -> Result<(), Failure> {
         let cache = match self.judge_cache {
             RecordingUseArgument::Refresh => "refresh",
@@ -111,12 +111,12 @@ impl JudgeArguments {
         }
     }
 
-    /// Whether no network is to be used.
+    /// Whether the network must not be used.
     pub(crate) fn is_offline(&self) -> bool {
         self.offline
     }
 
-    /// Refuses a budget of which nobody would know what is left, because somebody who is asked has no price.
+    /// Refuses a budget in money if a judge that may be asked has no price: no one would know what is left of it.
     fn must_know_costs<'j>(
         &self,
         asked: impl Iterator<Item = (&'j String, &'j SuiteJudge)>,
@@ -139,8 +139,8 @@ impl JudgeArguments {
         .hint("give it one in the suite: `price = { input = 0.15, output = 0.60 }`, 0 if it is free; or bound the calls: --judge-budget calls=1000"))
     }
 
-    /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge
-    /// is connected that nobody asks.
+    /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. Judges
+    /// that no scorer asks are not connected.
     pub(crate) fn judges(
         &self,
         suite: &mut Suite,
@@ -149,7 +149,7 @@ impl JudgeArguments {
         self.judges_after(suite, database, Consumed::default())
     }
 
-    /// The same, where so much of the budget was consumed before.
+    /// The same, after this part of the budget was spent before.
     pub(crate) fn judges_after(
         &self,
         suite: &mut Suite,
@@ -190,8 +190,8 @@ impl JudgeArguments {
         Ok(builder.build())
     }
 
-    /// Has all judges and scorers ask the model that the user names. A jury of several models or judges would be one of
-    /// the same model several times, and is refused.
+    /// Makes all judges and scorers ask the model that the user names. A jury of several models or judges is refused,
+    /// because it would ask the same model several times.
     fn name_model(&self, suite: &mut Suite) -> Result<(), Failure> {
         let Some(model) = &self.judge_model else { return Ok(()) };
         let names_several = |jury: &Jury| jury.models.len().max(jury.judges.len()) > 1;
@@ -223,7 +223,7 @@ fn asked(suite: &Suite) -> impl Iterator<Item = &str> {
     asking.flat_map(|scorer| scorer.judge.names())
 }
 
-/// What is wrong with the recordings of the judges that a suite asks.
+/// The errors in the recordings of the judges that a suite asks.
 pub(crate) fn unreadable_recordings(suite: &Suite) -> Vec<Failure> {
     let judges = suite.judges.iter().filter(|(name, _)| asked(suite).any(|asked| asked == *name));
     let read = judges.filter_map(|(name, judge)| match &judge.settings.provider {
@@ -240,7 +240,7 @@ fn recorded(name: &str, judge: &SuiteJudge, file: &Path) -> Result<RecordedFile,
         .map_err(|error| Failure::new(format!("{location}judge `{name}`: {error}")))
 }
 
-/// Refuses a judge of recordings that would be asked without a model although all its recordings are of one.
+/// Refuses to ask a judge of recordings without a model if all of its recordings name a model.
 fn must_name_a_model(
     suite: &Suite,
     name: &str,
@@ -252,7 +252,7 @@ fn must_name_a_model(
     let names_none = judge.settings.model.is_none()
         && members.any(|member| member.name() == name && member.model.is_none());
     let models: Vec<&str> = recorded.models().take(SHOWN_MODELS).collect();
-    // Names are in order: an empty one is the first.
+    // Names are sorted: an empty one comes first.
     if !names_none || models.first().is_none_or(|model| model.is_empty()) {
         return Ok(());
     }

@@ -1,4 +1,5 @@
-//! Labels that scores are compared with: where they are, and which are positive. Reads none.
+//! The options for labels that scores are compared with: their location, and which labels are positive. It reads no
+//! labels.
 
 use scorebox::aggregate::{Positive, With};
 
@@ -36,7 +37,7 @@ pub(crate) struct PositiveArguments {
 }
 
 impl PositiveArguments {
-    /// What was given, as words of a command line.
+    /// The options as the user gave them, as command-line arguments.
     pub(crate) fn words(&self) -> Vec<String> {
         let each = self.positive.iter().map(|label| ["--positive".to_owned(), label.clone()]);
         let from =

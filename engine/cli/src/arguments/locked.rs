@@ -1,4 +1,4 @@
-//! Whether a suite whose lock is not up to date is refused. Reads no lock.
+//! The option that refuses a suite whose lock is not up to date. The check itself is in `lock_use`.
 
 use scorebox::suite::Suite;
 
@@ -13,7 +13,7 @@ pub(crate) struct LockedArguments {
 }
 
 impl LockedArguments {
-    /// Refuses the suite if the user wants its locks to be up to date, and they are not.
+    /// Refuses the suite if the user set the option and its locks are not up to date.
     pub(crate) fn check(&self, suite: &Suite) -> Result<(), Failure> {
         match self.locked {
             true => lock_use::must_be_up_to_date(&suite.scorers),

@@ -1,26 +1,26 @@
-//! What several commands let a user say. Each part checks what it reads, and runs nothing.
+//! Arguments that several commands share. Each module checks the values that it reads, and runs nothing.
 //!
 //! - `case`: one case, by its parts or as a whole.
 //! - `case_files`: files with cases, whatever wrote them.
-//! - `completing`: what a shell offers beyond the words that clap knows.
+//! - `completing`: the values that a shell completes beyond those that clap knows.
 //! - `configuration`: a scorer's configuration.
 //! - `database`: the database, a run in it, and names in that run.
-//! - `events`: the events of a run, and the file that they go to; `event_writer`: writes them on a thread of its own.
+//! - `events`: the events of a run, and the file that they go to; `event_writer`: writes them on a separate thread.
 //! - `jobs`: how much runs at once.
-//! - `judge`: the language models that scorers ask; `one_judge`: the one that one scorer asks.
+//! - `judge`: the language models that scorers ask; `one_judge`: the judge of a single scorer.
 //! - `labels`: labels that scores are compared with.
 //! - `locked`: whether a lock that is not up to date is refused.
 //! - `oci`: registries that scorers are published in.
-//! - `place`: opening what is written to while a command runs.
-//! - `reducer`: how attempts at a case become one.
+//! - `place`: opens the files that a command writes while it runs.
+//! - `reducer`: how the attempts at a case become one score.
 //! - `reports`: reports of a run, and the files that they go to.
-//! - `requirements`: what is required of a run as a whole.
+//! - `requirements`: the requirements of a run as a whole.
 //! - `run_id`: the id of a run as it is typed.
 //! - `scorer`: one scorer, its limits and grants.
-//! - `scoring`: what the commands have in common that score many cases.
+//! - `scoring`: the options of the commands that score many cases.
 //! - `seed`: the seed of sampling as it is typed.
 //! - `telemetry`: the export to an OpenTelemetry collector.
-//! - `text_or_file`: a text as it is typed, or from a file.
+//! - `text_or_file`: a text, typed or from a file.
 //! - `workspace`: the folder with the files that tasks left.
 
 mod case;
@@ -78,5 +78,5 @@ pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use text_or_file::read_if_file;
 pub(crate) use workspace::WorkspaceArguments;
 
-/// The suite file that is meant if none is named.
+/// The suite file if none is named.
 pub(crate) const DEFAULT_SUITE: &str = "suite.toml";

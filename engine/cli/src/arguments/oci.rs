@@ -1,4 +1,5 @@
-//! What commands that ask a registry let a user say, and what to do about its refusals. Publishes and fetches nothing.
+//! The options of commands that contact a registry, and what to do about its errors. It neither publishes nor fetches
+//! anything.
 
 use std::{
     collections::BTreeMap,
@@ -30,26 +31,26 @@ pub(crate) fn address(written: &str) -> Result<Address, String> {
     address.parse().map_err(|error| format!("{error}"))
 }
 
-/// What helps a server that uses the certificate of an authority as its own.
+/// What to do about a server that uses the certificate of an authority as its own.
 pub(crate) const OWN_CERTIFICATE: &str = "if the server is yours, let an authority sign a certificate for it, or make one with \
      `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`";
 
-/// What helps if a proxy does not answer, or cannot reach the server.
+/// What to do if a proxy does not answer, or cannot reach the server.
 pub(crate) const ABOUT_PROXIES: &str = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names this proxy: correct that or, for a host that is \
      reached without one, add it to NO_PROXY";
 
-/// What publishing the same again has done to what is published.
+/// The message that publishing the same scorer again repaired what is published.
 pub(crate) const REPAIRED: &str =
     "something of it was missing or damaged in the registry, and is there again now";
 
-/// Says that a registry is asked without the login that may be stored for it.
+/// Warns that a registry is contacted without the login that may be stored for it.
 pub(crate) fn without_login(host: &str, reason: &str) {
     words::warn(&format!(
         "the login that may be stored for {host} cannot be read ({reason}); it is asked without one"
     ));
 }
 
-/// What is asked of a registry, for the words about what fails.
+/// The operation on a registry, for the message if it fails.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     ToFetch,
@@ -57,7 +58,7 @@ pub(crate) enum Asked {
 }
 
 impl OciArguments {
-    /// The registry of `address`, with the login that Docker keeps for it.
+    /// The registry of `address`, with the login that Docker stores for it.
     pub(crate) fn registry(&self, address: &Address, asked: Asked) -> Result<Registry, Failure> {
         let host = address.registry();
         let credentials = match self.unread_login(host) {
@@ -72,7 +73,7 @@ impl OciArguments {
         registry.map_err(|error| self.failure(&error, asked))
     }
 
-    /// The login that Docker keeps. If it cannot be read, there may be none, and the registry may want none.
+    /// The login that Docker stores. If it cannot be read, there may be no login, and the registry may need none.
     fn login(&self, host: &str) -> Result<Option<Credentials>, String> {
         match Credentials::of_docker(host) {
             Ok(credentials) => Ok(credentials),
@@ -86,18 +87,19 @@ impl OciArguments {
         }
     }
 
-    /// Why the login that there may be could not be read, if it was not.
+    /// Why the registry's login could not be read, if so.
     fn unread_login(&self, host: &str) -> Option<String> {
         let failed = self.unread_logins.lock().unwrap_or_else(PoisonError::into_inner);
         failed.get(host).cloned()
     }
 
-    /// What another command needs to ask the same registry, behind its other options; nothing if it needs nothing.
+    /// The options that another command needs to contact the same registry, to append to its other options; empty if it
+    /// needs none.
     pub(crate) fn again(&self) -> &'static str {
         if self.plain_http { " --plain-http" } else { "" }
     }
 
-    /// Why nothing is fetched or published, and what to do about it.
+    /// The failure to fetch or publish, with what to do about it.
     pub(crate) fn failure(&self, error: &CommunityError, asked: Asked) -> Failure {
         let (doing, may) = match asked {
             Asked::ToFetch => ("fetch from", "fetch"),
@@ -159,7 +161,8 @@ impl OciArguments {
             Failed::Unreachable(_) | Failed::TimedOut if error.failed.proxy().is_some() => {
                 failure.hint(ABOUT_PROXIES)
             }
-            // Where no port is named, TLS is tried at another one.
+            // Without a port in the address, TLS and plain HTTP use different ports, so the registry may be on the
+            // other one.
             Failed::Unreachable(_) if !self.plain_http && !has_port(&error.registry) => failure
                 .hint(
                     "check the registry's name and the network; a registry without TLS, such as one for a test, \
@@ -173,12 +176,12 @@ impl OciArguments {
     }
 }
 
-/// Whether a host is named with its port, as `localhost:5000` and `[::1]:5000` are.
+/// Whether a host includes its port, as `localhost:5000` and `[::1]:5000` are.
 fn has_port(host: &str) -> bool {
     host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// What to do about a server that is busy or has broken down; `None` if it could not be reached.
+/// What to do about a server that is busy or fails; `None` if it could not be reached.
 pub(crate) fn try_later(failed: &Failed, server: &str) -> Option<String> {
     match failed {
         Failed::Busy { stated: Some(stated), .. } if !stated.is_zero() => {

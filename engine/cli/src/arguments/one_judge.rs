@@ -1,5 +1,5 @@
-//! The judge that one scorer asks for one case, named on the command line: one of a suite's, or a server's address.
-//! Scores nothing.
+//! The options for the judge that one scorer asks for one case: a judge of a suite, or a server's address. It scores
+//! nothing.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use scorebox::{
 use super::{JudgeArguments, RecordingUseArgument, ScorerArguments};
 use crate::{failure::Failure, report::shell_word, same_file::file_name, setup};
 
-/// Where OpenAI's own server is, and the environment variable with its key.
+/// The address of OpenAI's own server, and the environment variable with its key.
 const OPEN_AI: (&str, &str) = ("https://api.openai.com/v1", "OPENAI_API_KEY");
 
 /// The language model that the scorer may ask.
@@ -48,20 +48,20 @@ pub(crate) struct OneJudgeArguments {
 }
 
 impl OneJudgeArguments {
-    /// The judge, connected, if one is named. Only recordings of a database that is named are used.
+    /// The judge, connected, if one is named. Recordings are used only from a database that the user named.
     pub(crate) fn judges(&self, scorer: &ScorerArguments) -> Result<Judges, Failure> {
         let mut suite = Suite::new("command line".to_owned(), vec![scorer.of_a_suite()?])?;
         self.judges_of(&mut suite, self.database())
     }
 
-    /// The same for the scorers of a suite, which are given the judge, with the recordings in `database`.
+    /// The same for the scorers of a suite, which get the judge, with the recordings in `database`.
     pub(crate) fn judges_of(
         &self,
         suite: &mut Suite,
         database: Option<&Path>,
     ) -> Result<Judges, Failure> {
         let needs_database = match self.judges.recording_use() {
-            // Without a judge nobody is asked.
+            // Without a judge, nothing is asked.
             _ if self.judges.is_offline() && !self.is_named() => None,
             RecordingUseArgument::Only if self.judges.is_offline() => Some("--offline"),
             RecordingUseArgument::Refresh => Some("--judge-cache refresh"),
@@ -82,12 +82,12 @@ impl OneJudgeArguments {
         self.judges.judges(suite, database)
     }
 
-    /// The database that is named.
+    /// The database that the user named.
     pub(crate) fn database(&self) -> Option<&Path> {
         self.database.as_deref()
     }
 
-    /// What names the judge, as words of a command line; files without their folders.
+    /// The options that name the judge, as command-line arguments; files without their folders.
     pub(crate) fn words(&self) -> Vec<String> {
         let suite = self.suite.as_deref().map(file_name);
         let named = [
@@ -137,7 +137,7 @@ impl OneJudgeArguments {
         self.suite.is_some() || self.url.is_some()
     }
 
-    /// The scorer with its judge, if it asks one and one is named.
+    /// The scorer with its judge, if it asks a judge and the user named one.
     pub(crate) fn give(&self, scorer: LoadedScorer) -> Result<LoadedScorer, Failure> {
         match scorer.asks_judge() && self.is_named() {
             true => Ok(scorer.with_judge(self.choice())?),
@@ -145,7 +145,8 @@ impl OneJudgeArguments {
         }
     }
 
-    /// Refuses a scorer that asks a judge if it may not, or none is named. `command` is what the user called.
+    /// Refuses a scorer that asks a judge without the grant, or if the user named no judge. `command` is the command
+    /// that the user ran.
     pub(crate) fn must_be_named(
         &self,
         command: &str,
@@ -170,7 +171,7 @@ impl OneJudgeArguments {
     }
 }
 
-/// How a scorer is given a judge by a command that begins so.
+/// How to give a scorer a judge, with a command that begins with `command`.
 pub(crate) fn how_to_give(command: &str) -> String {
     format!(
         "`{command} --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: \

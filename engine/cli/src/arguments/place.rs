@@ -1,4 +1,5 @@
-//! Opens what is written to while a command runs: a pipe that no program reads is refused instead of waited for.
+//! Opens the files and pipes that a command writes while it runs. It refuses a pipe that no program reads, instead of
+//! waiting.
 
 use std::{
     fs::{File, OpenOptions},
@@ -8,7 +9,7 @@ use std::{
 
 use crate::{failure::Failure, new_file::cannot_make};
 
-/// Opens the place; later on, a slow reader of a pipe is waited for.
+/// Opens the file or pipe. Later writes wait for a slow reader of a pipe.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -24,7 +25,7 @@ pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Why `what` cannot be written to the place.
+/// The failure that `what` cannot be written to `path`.
 pub(super) fn cannot_open(what: &str, path: &Path, error: &io::Error) -> Failure {
     let place = path.display();
     #[cfg(unix)]

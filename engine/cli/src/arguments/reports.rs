@@ -1,5 +1,5 @@
-//! The reports that are asked for, and where they go. Their files are opened before anything is scored, so that one
-//! that cannot be written is known then; each takes its name only when it is complete.
+//! The reports that the user requests, and their files. The files are opened before anything is scored, so that a file
+//! that cannot be written is an error at once; each gets its name only when it is complete.
 
 use std::{
     fs::File,
@@ -26,17 +26,17 @@ use crate::{
     unfinished::Unfinished,
 };
 
-/// What a report is written as.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// A page in one file.
     Html,
-    /// One that the library writes.
+    /// A format that the library writes.
     Other(ReportFormat),
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub(crate) const ALL: [Format; 5] = [
         Format::Html,
         Format::Other(ReportFormat::Markdown),
@@ -45,7 +45,7 @@ impl Format {
         Format::Other(ReportFormat::Csv),
     ];
 
-    /// The format that a file's name ends with.
+    /// The format that a file's extension names.
     pub(crate) fn of_file(path: &Path) -> Option<Format> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {
@@ -56,7 +56,7 @@ impl Format {
         }
     }
 
-    /// How many runs one document has at most.
+    /// The most runs in one document.
     fn most_runs(self) -> usize {
         match self {
             Format::Html => HtmlReport::MAX_RUNS,
@@ -92,23 +92,23 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// What reports are of.
+/// The content of reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported<'a> {
     /// The runs, at least one.
     pub(crate) runs: &'a [String],
     /// Whether a soft regression fails a case too.
     pub(crate) strict: bool,
-    /// Whether means have their intervals in Markdown; on a page they do.
+    /// Whether Markdown shows the intervals of means; a page always does.
     pub(crate) intervals: bool,
     /// Labels that scorers are compared with, on a page.
     pub(crate) labels: Option<AgreementOptions<'a>>,
-    /// What was required of the run and does not hold.
+    /// The broken requirements of the run.
     pub(crate) broken: &'a [Broken],
 }
 
 impl<'a> Reported<'a> {
-    /// These runs.
+    /// Reports of these runs.
     pub(crate) fn new(runs: &'a [String], strict: bool) -> Reported<'a> {
         Reported { runs, strict, intervals: false, labels: None, broken: &[] }
     }
@@ -116,9 +116,9 @@ impl<'a> Reported<'a> {
 
 /// Why a document was not written.
 enum Trouble {
-    /// What is written to does not take it.
+    /// Writing failed.
     Write(io::Error),
-    /// What was asked for is not there, or the database is damaged: writing it again does not help.
+    /// The requested data does not exist, or the database is damaged: writing again does not help.
     Asked(Failure),
     Other(String),
 }
@@ -178,7 +178,7 @@ pub(crate) struct ReportArguments {
     reports: Vec<ReportTarget>,
 }
 
-/// A report, and where it goes.
+/// A report, and its destination.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReportTarget {
     format: Format,
@@ -192,7 +192,7 @@ impl ReportTarget {
         ReportTarget { format, place }
     }
 
-    /// How many runs one document has at most.
+    /// The most runs in one document.
     pub(crate) fn most_runs(&self) -> usize {
         self.format.most_runs()
     }
@@ -202,7 +202,7 @@ impl ReportTarget {
         self.format == Format::Html
     }
 
-    /// What it is written as.
+    /// The format of the report.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -215,7 +215,7 @@ enum Place {
 }
 
 impl Place {
-    /// Whether both are one place, however it is named.
+    /// Whether both are the same destination, however it is named.
     fn is(&self, other: &Place) -> bool {
         match (self, other) {
             (Place::File(one), Place::File(other)) => is_same(one, other),
@@ -240,25 +240,25 @@ impl FromStr for ReportTarget {
 #[derive(Debug)]
 pub(crate) struct Reports(Vec<(ReportTarget, Opened)>);
 
-/// What a report is written to.
+/// The open destination of a report.
 #[derive(Debug)]
 enum Opened {
     Stdout,
-    /// A file that takes this name when the report is complete.
+    /// A file that gets this name when the report is complete.
     Beside(Unfinished, PathBuf),
-    /// A device or a pipe, whose name no file must take.
+    /// A device or a pipe, which no file must replace.
     Itself(File),
 }
 
 impl ReportArguments {
-    /// Opens all files. None of them must be one of `others`, which the command reads or writes itself.
+    /// Opens all files. None of them may be one of `others`, the files that the command reads or writes itself.
     pub(crate) fn open(&self, others: &[&Path]) -> Result<Reports, Failure> {
         open(&self.reports, others)
     }
 }
 
-/// Opens the files of these reports, beside which a file of another name holds them until they are complete. None of
-/// them must be one of `others`.
+/// Opens temporary files beside the files of these reports, which have the data until the reports are complete. None of
+/// the reports' files may be one of `others`.
 pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports, Failure> {
     let mut opened: Vec<(ReportTarget, Opened)> = Vec::new();
     for target in targets {
@@ -302,7 +302,7 @@ fn open_file(path: &Path) -> io::Result<Opened> {
             Ok(Opened::Itself(place::open(File::options().write(true), path)?))
         }
         _ => {
-            // What a link leads to is replaced, and not the link.
+            // Replaces the target of a link, not the link itself.
             let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             Ok(Opened::Beside(Unfinished::beside(&path, ".scorebox-report-")?, path))
         }
@@ -310,7 +310,7 @@ fn open_file(path: &Path) -> io::Result<Opened> {
 }
 
 impl Reports {
-    /// The files that they go to.
+    /// The files of the reports.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter_map(|(target, _)| match &target.place {
             Place::Stdout => None,
@@ -323,8 +323,8 @@ impl Reports {
         self.0.iter().any(|(target, _)| target.place == Place::Stdout)
     }
 
-    /// Writes all reports; `again` is the command that writes them once more. What fails is the last word, so that the
-    /// others are written.
+    /// Writes all reports; `again` is the command that writes them again. A failure is returned at the end, so that the
+    /// other reports are written.
     pub(crate) fn write(
         self,
         store: &Store,
@@ -360,9 +360,9 @@ impl std::fmt::Display for ReportTarget {
 
 /// Why a report is missing.
 enum Missing {
-    /// What was asked for is not there.
+    /// The requested data does not exist.
     Asked(Failure),
-    /// Something else, so that it can be written again.
+    /// Another failure; the report can be written again.
     Again(Failure),
 }
 

@@ -1,4 +1,4 @@
-//! What a user requires of a run as a whole. Decides nothing; `verdict` of the library does.
+//! The options for the requirements of a run as a whole. The library's `verdict` decides whether they are broken.
 
 use scorebox::{
     contract::Scale, run::ReadyScorer, store::ScorerSpec, suite::Suite, verdict::Requirements,
@@ -41,25 +41,25 @@ fn rate(written: &str) -> Result<f64, String> {
     rate.ok_or_else(|| format!("`{written}` is not a number from 0 to 1"))
 }
 
-/// What decides the exit code of a run, beside the arguments.
+/// The facts about a run that decide its exit code, together with the arguments.
 pub(crate) struct RunEnded {
-    /// Whether a requirement does not hold.
+    /// Whether a requirement is broken.
     pub is_broken: bool,
-    /// Scores that are errors, of which `--max-errors` allows a number.
+    /// The number of scores that are errors, which `--max-errors` limits.
     pub errors: u64,
-    /// Whether there is an error of which no number is allowed, such as in what a scorer says about the whole run.
+    /// Whether there is an error that `--max-errors` does not cover, such as in a scorer's summary of the run.
     pub has_other_error: bool,
     /// Whether errors are only reported.
     pub allows_errors: bool,
 }
 
 impl RequirementArguments {
-    /// The requirements, where each names a scorer of the suite.
+    /// The requirements; each must name a scorer of the suite.
     pub(crate) fn of(&self, suite: &mut Suite) -> Result<Requirements, Failure> {
         self.with_names(|name| Ok(suite.scorer_mut(name)?.id.to_string()))
     }
 
-    /// Those of a run that was scored elsewhere, with these scorers; `None` if nothing is required.
+    /// The requirements of a run that was scored elsewhere, with these scorers; `None` if there are none.
     pub(crate) fn of_scored(
         &self,
         scorers: &[ScorerSpec],
@@ -105,7 +105,7 @@ impl RequirementArguments {
         Ok(requirements)
     }
 
-    /// The exit code of a run that ended so.
+    /// The exit code of a run that ended in this way.
     pub(crate) fn exit(&self, ended: RunEnded) -> Exit {
         let RunEnded { is_broken, errors, has_other_error, allows_errors } = ended;
         let has_error = has_other_error || (errors > 0 && self.max_errors.is_none());
@@ -116,7 +116,7 @@ impl RequirementArguments {
         }
     }
 
-    /// Refuses means that the scorers cannot have.
+    /// Refuses required means that the scorers cannot have.
     pub(crate) fn must_be_on_scale(
         requirements: &Requirements,
         scorers: &[ReadyScorer],

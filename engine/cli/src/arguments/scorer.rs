@@ -1,4 +1,4 @@
-//! What several commands let a user say about a scorer: limits, configuration, grants. Loads nothing.
+//! Arguments about a scorer that several commands share: limits, configuration, grants.
 
 use std::{path::Path, time::Duration};
 
@@ -42,7 +42,7 @@ pub(crate) struct LimitArguments {
 }
 
 impl LimitArguments {
-    /// `limits` with what the user set in their place.
+    /// `limits`, with the user's values in their place.
     pub(crate) fn apply(&self, limits: Limits) -> Result<Limits, Failure> {
         let mut overrides = LimitOverrides::default()
             .with_fuel(self.fuel)
@@ -76,7 +76,7 @@ pub(crate) struct ScorerArguments {
 }
 
 impl ScorerArguments {
-    /// The component, and where it is from.
+    /// The component and its origin.
     pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         let scorers = match &reference {
@@ -86,12 +86,12 @@ impl ScorerArguments {
         Ok(setup::registry_of(&scorers)?.resolve(&reference)?)
     }
 
-    /// Whether the user grants it this.
+    /// Whether the user gives it this grant.
     pub(crate) fn grants(&self, grant: Grant) -> bool {
         self.grant.contains(&grant)
     }
 
-    /// The scorer as one of a suite, with its grants and no more.
+    /// The scorer as a suite's scorer, with only its grants.
     pub(crate) fn of_a_suite(&self) -> Result<SuiteScorer, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         let id = ScorerId::new(&reference.default_name())?;
@@ -106,7 +106,7 @@ impl ScorerArguments {
         Ok(self.of_a_suite()?.with_config(config).with_limits(limits))
     }
 
-    /// What the scorer says about itself without a configuration.
+    /// What the scorer reports about itself without a configuration.
     pub(crate) async fn describe(
         &self,
         sandbox: &Sandbox,
@@ -123,7 +123,7 @@ impl ScorerArguments {
         self.config.is_some()
     }
 
-    /// What it needs to be granted and is not.
+    /// The grants that it needs and does not have.
     pub(crate) fn missing_grants(&self, anatomy: &Anatomy) -> Vec<Grant> {
         anatomy.grants().iter().filter(|grant| !self.grant.contains(grant)).collect()
     }
@@ -164,8 +164,8 @@ impl ScorerArguments {
     }
 }
 
-/// What a component says about itself without a configuration. A script with a mistake is refused: it would be
-/// described by its file's name, because only `configure` has words for the mistake.
+/// What a component reports about itself without a configuration. A script with a mistake is refused: only `configure`
+/// reports the mistake, and without it the description would be the script's file name.
 pub(crate) async fn described(
     sandbox: &Sandbox,
     component: &ComponentBytes,

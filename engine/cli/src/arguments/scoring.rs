@@ -1,5 +1,5 @@
-//! What every command has that scores many cases and stores the scores: where they go, what is required of them, and
-//! what scoring may use. Where the cases come from is each command's own.
+//! The options of every command that scores many cases and stores the scores: the destination of the scores, the
+//! requirements on them, and the resources for scoring. Each command has its own options for the source of the cases.
 
 use scorebox::run::ReadyScorer;
 
@@ -50,7 +50,7 @@ pub(crate) struct ScoringArguments {
 }
 
 impl ScoringArguments {
-    /// Refuses scorers that read files if no folder is named, and warns of what is named although no scorer needs it.
+    /// Refuses scorers that read files if no folder is named, and warns of options that no scorer needs.
     pub(crate) fn must_serve(&self, scorers: &[ReadyScorer]) -> Result<(), Failure> {
         setup::must_have_files(scorers)?;
         self.workspace.say_if_unused(scorers.iter().any(|ready| ready.scorer.reads_workspace()));

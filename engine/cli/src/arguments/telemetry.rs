@@ -1,5 +1,5 @@
-//! Whether metrics and scores go to an OpenTelemetry collector, and what the user reads of it. The export itself is
-//! that of the crate `scorebox-telemetry`.
+//! Whether metrics and scores go to an OpenTelemetry collector, and the messages about it. The crate
+//! `scorebox-telemetry` does the export itself.
 
 use std::{path::Path, sync::Arc};
 
@@ -25,7 +25,7 @@ pub(crate) struct TelemetryArguments {
 }
 
 impl TelemetryArguments {
-    /// Refuses a file whose name is an address: it was meant for an `--otlp` that has none.
+    /// Refuses a file whose name is an address: the user meant it for an `--otlp` without a value.
     pub(crate) fn must_have_its_address(&self, files: &[&Path]) -> Result<(), Failure> {
         let is_address = |file: &&&Path| {
             ["http://", "https://"]
@@ -39,8 +39,8 @@ impl TelemetryArguments {
         })
     }
 
-    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the
-    /// collector; `is_offline`: whether nothing is to be sent.
+    /// Begins the export, if the user or the environment requests it. `waits`: whether a run may wait for the
+    /// collector; `is_offline`: whether nothing may be sent.
     pub(crate) fn start(&self, waits: bool, is_offline: bool) -> Result<Exporting, Failure> {
         if is_offline && self.otlp.is_some() {
             return Err(Failure::new("--otlp sends to a collector, and --offline uses no network")
@@ -73,7 +73,7 @@ impl TelemetryArguments {
                     None => failure,
                 })
             }
-            // The environment may be made for other programs.
+            // The environment may be meant for other programs.
             Err(error) => {
                 words::warn(&format!("nothing is sent to OpenTelemetry: {error}"));
                 what_to_do(&error).into_iter().for_each(words::hint);
@@ -83,7 +83,7 @@ impl TelemetryArguments {
     }
 }
 
-/// How to say in another way what an address cannot.
+/// How to set what an address cannot contain.
 fn what_to_do(error: &TelemetryError) -> Option<&'static str> {
     match error {
         TelemetryError::Credentials { .. } => {
@@ -100,12 +100,12 @@ fn what_to_do(error: &TelemetryError) -> Option<&'static str> {
     }
 }
 
-/// An export that is under way, if there is one.
+/// A running export, if there is one.
 #[derive(Debug)]
 pub(crate) struct Exporting(Option<Telemetry>);
 
 impl Exporting {
-    /// What hears of the run, whose cases that wait are reported, too.
+    /// The sink for the run's events; it also reports the cases that wait.
     pub(crate) fn sink(&self, control: &Arc<Control>) -> Option<impl Sink + use<>> {
         let telemetry = self.0.as_ref()?;
         let control = Arc::clone(control);
@@ -116,7 +116,7 @@ impl Exporting {
         Some(telemetry.sink())
     }
 
-    /// Sends what is left, within its time, and warns if something did not arrive.
+    /// Sends the remaining data, within its time limit, and warns if some did not arrive.
     pub(crate) fn end(self) {
         let Some(telemetry) = self.0 else { return };
         let waiting = Waiting::on("sending the last scores to the OpenTelemetry collector");

@@ -1,10 +1,10 @@
-//! An argument that is a text, or a file with one. Does not know what the text says.
+//! Reads an argument that is a text, or a file with one. It does not interpret the text.
 
 use std::path::Path;
 
 use crate::{failure::Failure, input};
 
-/// The text itself, or the content of the file named after `@` (`-`: standard input), of at most so many bytes.
+/// The text itself, or the content of the file named after `@` (`-`: standard input), of at most `max_bytes`.
 pub(crate) fn read_if_file(written: &str, max_bytes: u64) -> Result<String, Failure> {
     match written.strip_prefix('@') {
         None => Ok(written.to_owned()),

@@ -1,4 +1,4 @@
-//! The folder with the files that tasks left. Does not read them.
+//! The options for the folder with the files that tasks left. It does not read them.
 
 use std::path::PathBuf;
 
@@ -23,13 +23,13 @@ pub(crate) struct WorkspaceArguments {
 }
 
 impl WorkspaceArguments {
-    /// What a shard says about them.
+    /// The settings of the files as a shard records them.
     pub(crate) fn of_shard(&self) -> Option<TaskFiles<'_>> {
         let folder = self.workspace.as_deref()?;
         Some(TaskFiles { folder, without: &self.workspace_exclude })
     }
 
-    /// What was given, as words of a command line; the folder without those that it is in.
+    /// The options as the user gave them, as command-line arguments; only the last part of the folder's path.
     pub(crate) fn words(&self) -> Vec<String> {
         let folder =
             self.workspace.as_deref().map(|path| ["--workspace".to_owned(), file_name(path)]);
@@ -40,14 +40,14 @@ impl WorkspaceArguments {
         folder.into_iter().chain(without).flatten().collect()
     }
 
-    /// Warns of a folder that nothing is read of: whether a scorer reads files.
+    /// Warns of a folder that no scorer reads; `is_read` is whether one does.
     pub(crate) fn say_if_unused(&self, is_read: bool) {
         if self.workspace.is_some() && !is_read {
             words::warn("--workspace has no effect: no scorer reads the files of a case");
         }
     }
 
-    /// What scorers may be shown if they are granted it: the files in the folder, if one is named.
+    /// What scorers with a grant may see: the files in the folder, if the user named one.
     pub(crate) fn capabilities(&self) -> Result<Capabilities, Failure> {
         let Some(folder) = &self.workspace else { return Ok(Capabilities::none()) };
         let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;

@@ -1,4 +1,4 @@
-//! `scorebox add`: a published scorer into a suite, after a look at what it is.
+//! `scorebox add`: adds a published scorer to a suite, after showing the user what it is.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ pub(crate) struct Add {
 
 impl Add {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        // What is wrong with them is known before anything is fetched.
+        // Their errors are reported before anything is fetched.
         let (suite, lock) = (OpenSuite::of(self)?, LockFile::beside(&self.suite)?);
         let trust = Trust::with(&setup::policies(&self.suite)?)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
@@ -90,7 +90,7 @@ impl Add {
             words::say("Nothing was added.");
             return Ok(Exit::Done);
         }
-        // Others may have changed both while the user looked.
+        // Another process may have changed both while the user was asked.
         let _turn = Turn::take(&self.suite);
         let (suite, mut lock) = (OpenSuite::of(self)?, LockFile::beside(&self.suite)?);
         let entry = suite.entry(name.as_str(), &seen.address)?;
@@ -98,7 +98,7 @@ impl Add {
         setup::keep(&setup::components()?, &seen.pulled.component)?;
         let is_moved = seen.has_moved_since(&lock);
         lock.lock.insert(seen.locked());
-        // First the lock: no suite names a scorer that is not locked.
+        // The lock comes first, so that no suite ever names a scorer that is not locked.
         lock.write()?;
         let (shown, locked_in) = (self.suite.display(), lock.path().display());
         let grants = self.needed(&seen.anatomy);
@@ -124,23 +124,22 @@ impl Add {
         Ok(Exit::Done)
     }
 
-    /// What it needs of what is granted. What it does not need is not written into a suite: a later version would have
-    /// it unasked.
+    /// The grants that it needs. Others are not written to the suite: a later version would have them without asking.
     fn needed(&self, anatomy: &Anatomy) -> Vec<String> {
         let needed = self.grant.iter().filter(|grant| anatomy.grants().contains(**grant));
         needed.map(ToString::to_string).collect()
     }
 
-    /// Says which grants were not written.
+    /// Reports the grants that were not written.
     fn say_unneeded(&self, anatomy: &Anatomy) {
         for grant in self.grant.iter().filter(|grant| !anatomy.grants().contains(**grant)) {
             words::say(&format!("It does not need the grant {grant}, which is not written."));
         }
     }
 
-    /// Refuses a name that an included file has: the entry would be laid over that one.
+    /// Refuses a name that an included file has: the new entry would be merged over that entry.
     fn must_be_new(&self, name: &ScorerId) -> Result<(), Failure> {
-        // A suite that is not valid yet, an empty one too, has no such name that could be known.
+        // The names in a suite that is not valid yet, such as an empty one, cannot be known.
         let Ok(suite) = setup::suite(&self.suite) else { return Ok(()) };
         let Some(there) = suite.scorers.iter().find(|scorer| scorer.id == *name) else {
             return Ok(());
@@ -165,7 +164,7 @@ impl Add {
         Ok(candidate)
     }
 
-    /// Refuses another signer than that whom the user names.
+    /// Refuses a signer other than the one that the user names.
     fn must_be_signed(&self, candidate: &Candidate) -> Result<(), Failure> {
         match (&self.signer, candidate.signer()) {
             (Some(wanted), Some(signer)) if wanted != signer => Err(Failure::new(format!(
@@ -200,26 +199,26 @@ impl Add {
     }
 }
 
-/// What becomes of the scorer's entry.
+/// What happens to the scorer's entry.
 enum Entry {
     /// No entry has its name.
     New,
-    /// There is one, which uses this scorer, and is only locked.
+    /// An entry uses this scorer already, and is only locked.
     Same,
 }
 
-/// The suite that a scorer is added to, or of which an entry is locked.
+/// The suite to which a scorer is added, or whose entry is locked.
 struct OpenSuite<'a> {
     path: &'a Path,
     /// `None` if it is in JSON, which is not edited.
     edit: Option<SuiteEdit>,
     entries: SuiteEntries,
-    /// What another command needs to ask the same registry.
+    /// The options that another command needs to contact the same registry.
     again: &'static str,
 }
 
 impl OpenSuite<'_> {
-    /// Refuses one that is not edited if there is nothing in it to lock.
+    /// Opens the suite. Refuses one that cannot be edited unless it has an entry to lock.
     fn of(add: &Add) -> Result<OpenSuite<'_>, Failure> {
         let (path, again) = (add.suite.as_path(), add.oci.again());
         if is_json(path) && path.exists() {
@@ -286,7 +285,7 @@ impl OpenSuite<'_> {
     }
 }
 
-/// Grants an entry that is there what it is not granted yet.
+/// Adds the missing grants to an existing entry.
 fn grant(suite: Option<SuiteEdit>, name: &str, grants: &[String]) -> Result<(), Failure> {
     let Some(mut suite) = suite else {
         if !grants.is_empty() {
@@ -307,7 +306,7 @@ fn grant(suite: Option<SuiteEdit>, name: &str, grants: &[String]) -> Result<(), 
     Ok(())
 }
 
-/// Says what must be written into the new entry before it loads.
+/// Prints the keys that the new entry needs before it loads.
 fn hint_at_keys(info: &ScorerInfo) {
     let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
     let required = keys.iter().filter(|key| key.default == "required" && !key.name.contains('.'));

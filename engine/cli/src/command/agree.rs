@@ -1,4 +1,4 @@
-//! `scorebox agree`: how well a scorer agrees with labels of people, or with another scorer.
+//! `scorebox agree`: shows how well a scorer agrees with labels of people, or with another scorer.
 
 mod showing;
 
@@ -16,7 +16,7 @@ use crate::{
     words,
 };
 
-/// The word of `--by` for the length of the output.
+/// The value of `--by` for the length of the output.
 const OUTPUT_LENGTH: &str = "output-length";
 
 /// Show how well a scorer agrees with labels, or with another scorer
@@ -94,7 +94,7 @@ impl Agree {
         Ok(Exit::Done)
     }
 
-    /// Why there is no agreement. A label that is named like a scorer is one that lacks its slash.
+    /// The failure to compute agreement. A label that is named like a scorer lacks its slash.
     fn failure(&self, error: AgreementError) -> Failure {
         let is_label = matches!(
             &error,

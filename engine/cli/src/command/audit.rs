@@ -1,5 +1,5 @@
-//! `scorebox audit`: whether the published scorers of a suite are what its lock says, and behave. Asks no registry, and
-//! changes nothing.
+//! `scorebox audit`: checks that the published scorers of a suite match its lock, and behave as declared. It contacts
+//! no registry, and changes nothing.
 
 use std::path::PathBuf;
 
@@ -46,17 +46,17 @@ pub(crate) struct Audit {
     sandbox: SandboxArguments,
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Status {
-    /// It holds.
+    /// The check passed.
     Ok,
-    /// It holds, and a person may want to know this.
+    /// The check passed, with something that the user may want to know.
     Note,
-    /// It could not be made.
+    /// The check was not possible.
     Skipped,
-    /// It does not hold.
+    /// The check failed.
     Failed,
 }
 
@@ -71,14 +71,14 @@ struct Check {
     message: String,
 }
 
-/// The checks of one scorer, while they are made.
+/// Collects the checks of one scorer.
 struct Checks<'c> {
     scorer: &'c SuiteScorer,
     address: &'c str,
     made: Vec<Check>,
 }
 
-/// What the checks are made with.
+/// The inputs that all checks share.
 struct Auditing {
     components: Components,
     trust: Trust,

@@ -1,5 +1,5 @@
-//! `scorebox build`: from sources in any language, a core module or a script to a component, or from a folder of
-//! crates to its `dist/`.
+//! `scorebox build`: builds a component from sources in any language, a core module or a script, or the `dist/` of a
+//! folder of crates.
 
 mod samples;
 mod saved;
@@ -35,7 +35,7 @@ use crate::{
 
 /// The longest list of imports that is shown, in columns.
 const MAX_SHOWN_IMPORTS: usize = 200;
-/// What a component and a core module begin with.
+/// The first bytes of a component and of a core module.
 const WASM_MAGIC: &[u8; 4] = b"\0asm";
 
 /// Make a component from a scorer, whatever language it is written in
@@ -87,7 +87,7 @@ pub(crate) struct Build {
     sandbox: SandboxArguments,
 }
 
-/// Said before a compiler is looked for, which a user would install in vain.
+/// Refuses a folder without crates before it looks for a compiler, which the user would install in vain.
 fn must_have_crates(folder: &Path) -> Result<(), Failure> {
     let names = gallery::names(folder)?;
     if names.is_empty() {
@@ -113,7 +113,7 @@ impl Build {
         self.build().map(|_| Exit::Done)
     }
 
-    /// Builds again and again; only what is not there at all, or not a scorer's folder or file, ends it.
+    /// Builds after each change. It ends only if the path does not exist, or is not a scorer's folder or file.
     fn watch(&self) -> Result<Exit, Failure> {
         if !self.folder.exists() {
             return Err(BuildError::NoSource(self.folder.clone()).into());
@@ -144,7 +144,7 @@ impl Build {
         })
     }
 
-    /// Builds once; the file of the component.
+    /// Builds once, and returns the path of the component.
     fn build(&self) -> Result<PathBuf, Failure> {
         let written = Reference::parse(&self.folder.to_string_lossy(), Path::new(""));
         if written.is_script() && !self.folder.is_dir() {
@@ -157,7 +157,7 @@ impl Build {
         }
     }
 
-    /// Why nothing is built of the folder. A script in it is built by its own name.
+    /// The failure that the folder has no sources. A script in it is built if the user names the script.
     fn no_source(&self, error: BuildError) -> Failure {
         let is_unknown = matches!(error, BuildError::UnknownSource(_));
         match script_in(&self.folder).filter(|_| is_unknown) {
@@ -182,8 +182,8 @@ impl Build {
         self.write(&built.name, &built.bytes)
     }
 
-    /// Makes the component of another language's scorer, and has it describe itself, so that what is wrong with it is
-    /// said here.
+    /// Makes the component of another language's scorer, and makes it describe itself, so that its errors are reported
+    /// here.
     fn build_source(&self, source: &Source) -> Result<PathBuf, Failure> {
         let files = source.files.iter().map(|file| source.folder.join(file));
         self.must_not_overwrite(files)?;
@@ -210,13 +210,13 @@ impl Build {
     fn output(&self, name: &str) -> PathBuf {
         match &self.output {
             Some(path) => path.clone(),
-            // Where the test of the scorer looks for it.
+            // The path at which the scorer's test expects it.
             None if self.watch => Saved::of(&self.folder).folder().join(format!("{name}.wasm")),
             None => PathBuf::from(format!("{name}.wasm")),
         }
     }
 
-    /// A component is not written over what it is built from.
+    /// Refuses to write a component over its own sources.
     fn must_not_overwrite(&self, sources: impl Iterator<Item = PathBuf>) -> Result<(), Failure> {
         for source in sources {
             let name = source.file_stem().unwrap_or_default().to_string_lossy();
@@ -230,8 +230,7 @@ impl Build {
         Ok(())
     }
 
-    /// Makes the component of a script, and has it say what it is, so that what is wrong with the script is
-    /// said here.
+    /// Makes the component of a script, and makes it describe itself, so that errors of the script are reported here.
     fn build_script(&self, script: &Reference) -> Result<PathBuf, Failure> {
         let name = script.default_name();
         must_be_replaceable(&self.output(&name))?;
@@ -260,7 +259,7 @@ impl Build {
         let built = gallery::build(
             gallery,
             toolchain,
-            // Comparing is building again.
+            // `--check` builds everything again, to compare it.
             before.as_ref().filter(|_| !self.check),
             ToolOutput::Inherited,
             &mut |component| asked.describe(component).map_err(|error| error.to_string()),
@@ -276,7 +275,7 @@ impl Build {
     }
 }
 
-/// The script in the folder, if there is one alone. What declares the types of others is none.
+/// The script in the folder, if there is exactly one. Files with type declarations do not count.
 fn script_in(folder: &Path) -> Option<PathBuf> {
     let is_script = |path: &PathBuf| {
         let written = path.to_string_lossy();
@@ -287,7 +286,7 @@ fn script_in(folder: &Path) -> Option<PathBuf> {
     scripts.next().filter(|_| scripts.next().is_none())
 }
 
-/// A component takes the place of another one, and of nothing else: a source, for example, or what a source imports.
+/// A component may only replace another component, and not, for example, a source or a file that a source imports.
 fn must_be_replaceable(path: &Path) -> Result<(), Failure> {
     let mut magic = [0; WASM_MAGIC.len()];
     let is_wasm = |mut file: File| file.read_exact(&mut magic).is_ok() && magic == *WASM_MAGIC;
@@ -299,7 +298,7 @@ fn must_be_replaceable(path: &Path) -> Result<(), Failure> {
             ))
             .hint("name another file to write: --output FILE"))
         }
-        // What else cannot be written, writing says.
+        // Writing reports any other error of the file.
         _ => Ok(()),
     }
 }
@@ -310,7 +309,7 @@ fn toolchain() -> Result<Toolchain, Failure> {
     Ok(toolchain)
 }
 
-/// Asks components what they are. Whatever they import is granted: there is nothing to be seen yet.
+/// Makes components describe themselves. All of their imports are granted, because there is no data for them to see.
 struct Asked {
     sandbox: Sandbox,
     limits: Limits,
@@ -336,7 +335,7 @@ impl Asked {
         Grant::ALL.into_iter().collect()
     }
 
-    /// Asks a script what it is. A script that needs a configuration to load has no mistake because of that.
+    /// Makes a script describe itself. It is not a mistake if the script needs a configuration to load.
     fn describe_script(&self, component: &ComponentBytes) -> Result<(), Failure> {
         let anatomy = Anatomy::read(component.bytes()?)?;
         let (sandbox, limits, grants) = (&self.sandbox, &self.limits, Self::grants());
@@ -385,7 +384,7 @@ fn size_and_digest(name: &str, component: &[u8]) -> String {
     format!("{name}  {size}  sha-256 {}", Digest::of(component))
 }
 
-/// What a component imports, in a few words.
+/// The imports of a component, as a short text.
 fn imports(component: &[u8]) -> Result<String, Failure> {
     let imports = Anatomy::read(component)?.imports;
     Ok(match imports.is_empty() {

@@ -1,5 +1,5 @@
-//! `scorebox bundle`: a suite with its lock and its components in one file. What such a file is, `scorebox-community`
-//! knows.
+//! `scorebox bundle`: writes a suite with its lock and its components to one file. `scorebox-community` has the file's
+//! format.
 
 use std::{
     collections::BTreeMap,
@@ -46,7 +46,7 @@ pub(crate) struct Bundle {
     sandbox: SandboxArguments,
 }
 
-/// A suite, and all that was read to know it.
+/// A suite, and every file that was read for it.
 struct Read {
     suite: Suite,
     /// The folder that paths in the bundle start at.
@@ -119,7 +119,7 @@ impl Bundle {
         };
         let suite = match Suite::read_from(path, &files, &variable) {
             Ok(suite) => suite,
-            // With what only loading finds.
+            // Also reports the mistakes that only loading finds.
             Err(error) => {
                 let all = setup::suite_to_load(path, &self.sandbox, Ok);
                 return Err(all.err().unwrap_or_else(|| Failure::from(error)));
@@ -136,7 +136,7 @@ impl Bundle {
     }
 }
 
-/// The files of this machine, with what was read of them.
+/// The files of this machine, with the texts that were read.
 #[derive(Default)]
 struct Recorded {
     texts: Mutex<BTreeMap<PathBuf, String>>,
@@ -146,7 +146,7 @@ impl SuiteFiles for Recorded {
     fn text(&self, path: &Path) -> Result<String, InputFileError> {
         let text = OnDisk.text(path)?;
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that several include has one text, whatever happens to it meanwhile.
+        // A file that several others include has one text, even if it changes in the meantime.
         Ok(texts.entry(path.to_owned()).or_insert(text).clone())
     }
 
@@ -155,7 +155,7 @@ impl SuiteFiles for Recorded {
     }
 }
 
-/// What was read, by paths from the folder of the first file; and of it what is asked for.
+/// The texts that were read, by paths from the folder of the first file; and which of them are requested.
 struct FromFolder<'r> {
     read: &'r Read,
     asked: Mutex<BTreeMap<String, String>>,
@@ -165,7 +165,7 @@ impl SuiteFiles for FromFolder<'_> {
     fn text(&self, path: &Path) -> Result<String, InputFileError> {
         let text = self.read.texts.get(&self.read.folder.join(path));
         let text = text.ok_or(InputFileError::NotFound)?;
-        // What a text of a suite names is text.
+        // Paths in a suite are text.
         let path = path.to_str().ok_or(InputFileError::NotFound)?.to_owned();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.insert(path, text.clone());
@@ -213,7 +213,7 @@ fn put(bundle: &mut Bundled, name: String, component: Carried) -> Result<(), Fai
     }
 }
 
-/// The name of the built-in scorer of that digest.
+/// The name of the built-in scorer with this digest.
 fn name_of(registry: &Registry, digest: Digest) -> Option<String> {
     let is_it = |name: &&str| {
         let listing = registry.listing(name).ok().flatten();

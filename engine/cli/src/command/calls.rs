@@ -1,4 +1,4 @@
-//! `scorebox calls`: what scorers asked judges, and what these answered; recordings to and from other files.
+//! `scorebox calls`: lists what scorers asked judges, with the answers; exports and imports recordings.
 
 mod importing;
 
@@ -52,7 +52,7 @@ pub(crate) struct Calls {
     database: Database,
 }
 
-/// A call as it is listed: the score that is based on it, if one is, and the recording.
+/// A listed call: the score that is based on it, if there is one, and the recording.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {
@@ -136,7 +136,7 @@ impl Calls {
         Ok(Exit::Done)
     }
 
-    /// The run, and the score if one is named.
+    /// The run, and the score if the user named one.
     fn place(
         &self,
         store: &Store,
@@ -189,7 +189,7 @@ fn table(calls: &[Listed]) -> Table {
     table
 }
 
-/// What a model said, as text.
+/// A model's reply as text.
 fn said(reply: &Reply) -> String {
     match reply {
         Reply::Text { text, .. } => text.clone(),
@@ -201,7 +201,7 @@ fn said(reply: &Reply) -> String {
     }
 }
 
-/// The whole of one call, line by line.
+/// One whole call, line by line.
 fn conversation(call: &Listed) -> String {
     let mut shown = format!("call {}\n", call.call_digest);
     let Some(recording) = &call.recording else {

@@ -1,5 +1,5 @@
-//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data`, `showing` and `again`; how it looks is
-//! `scorebox-pages`'.
+//! `scorebox card`: writes the page of a scorer. `example`, `data`, `showing` and `again` have its contents;
+//! `scorebox-pages` has its layout.
 
 mod again;
 mod data;
@@ -48,7 +48,7 @@ use crate::{
     words,
 };
 
-/// How often a user who waits sees how far it is.
+/// How often the progress display is redrawn.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Write a page about a scorer that others can check
@@ -124,7 +124,7 @@ pub(crate) struct Card {
     sandbox: SandboxArguments,
 }
 
-/// A scorer that is known, and loaded if it is to score cases.
+/// A described scorer, which is also loaded if it must score cases.
 struct Known {
     source: ScorerSource,
     anatomy: Anatomy,
@@ -134,7 +134,7 @@ struct Known {
     example: CardExample,
 }
 
-/// Cases that were scored.
+/// The scored cases.
 struct Scored {
     report: RunReport,
     data: Data,
@@ -143,7 +143,7 @@ struct Scored {
 
 /// Why there is no page.
 enum Ended {
-    /// The user or another program wanted that.
+    /// The user or another program interrupted the command.
     Interrupted,
     Failed(Failure),
 }
@@ -154,7 +154,7 @@ impl<E: Into<Failure>> From<E> for Ended {
     }
 }
 
-/// A page that is complete.
+/// A complete page.
 struct Made {
     page: Vec<u8>,
     example: CardExample,
@@ -169,7 +169,7 @@ impl Card {
         let signalled = Signalled::default();
         let runtime = self.jobs.runtime()?;
         let made = self.make(&runtime, &signalled);
-        // A thread that a file system keeps waiting does not keep the process alive.
+        // A thread that waits for a file system must not keep the process alive.
         runtime.shutdown_background();
         match made {
             Ok(made) => {
@@ -187,7 +187,7 @@ impl Card {
         }
     }
 
-    /// Refuses to write the page into a file that it is made of.
+    /// Refuses to write the page to one of its input files.
     fn must_be_apart(&self) -> Result<(), Failure> {
         let component = match Reference::parse(&self.scorer.scorer, Path::new("")) {
             Reference::File(path) => Some(path),
@@ -197,7 +197,7 @@ impl Card {
         self.output.must_be_apart(read.chain(self.cases.iter().map(PathBuf::as_path)))
     }
 
-    /// Refuses what is not the place of labels before anything is scored.
+    /// Refuses an invalid location of labels before anything is scored.
     fn must_have_a_pointer(&self) -> Result<(), Failure> {
         match self.with.as_deref().filter(|with| !with.starts_with('/')) {
             Some(with) => Err(Failure::new(format!(
@@ -222,7 +222,7 @@ impl Card {
         }
     }
 
-    /// What is known of the scorer, with its example scored.
+    /// Describes the scorer, and scores its example.
     async fn known(&self, has_cases: bool) -> Result<Known, Failure> {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(source.component.bytes()?)?;
@@ -242,7 +242,7 @@ impl Card {
         Ok(Known { source, anatomy, suite, info, ready, example })
     }
 
-    /// The judges that the scorer may ask. Their answers must be kept, or the page could not be checked.
+    /// The judges that the scorer may ask. Their answers must be recorded, or no one could check the page.
     fn judges(&self, suite: &mut Suite, anatomy: &Anatomy) -> Result<Judges, Failure> {
         self.judge.must_be_named("card", &self.scorer, anatomy)?;
         if anatomy.grants().contains(Grant::Judge) && self.judge.database().is_none() {
@@ -254,7 +254,7 @@ impl Card {
         self.judge.judges_of(suite, self.judge.database())
     }
 
-    /// What the scorer says about itself, which takes no configuration.
+    /// What the scorer reports about itself, which needs no configuration.
     async fn described(
         &self,
         source: &ScorerSource,
@@ -277,7 +277,7 @@ impl Card {
         Ok(info)
     }
 
-    /// Its own example, scored in a sandbox that shows nothing but the case.
+    /// Scores its own example in a sandbox that shows it nothing but the case.
     async fn example(
         &self,
         source: &ScorerSource,
@@ -360,7 +360,7 @@ impl Card {
         Ok(Made { page: written, example, scored })
     }
 
-    /// The last words, and the exit code.
+    /// Prints the last messages, and returns the exit code.
     fn exit(&self, made: &Made) -> Exit {
         let mut exit = Exit::Done;
         if let CardExample::Scored(answers) = &made.example {

@@ -1,4 +1,5 @@
-//! `scorebox cases`: the cases of a run with their verdicts, and the scorers and assertions that decided against them.
+//! `scorebox cases`: lists the cases of a run with their verdicts, and the scorers and assertions that decided against
+//! them.
 
 use scorebox::{
     aggregate::{Against, DecidedCase, VerdictOptions, decides, verdicts},
@@ -83,7 +84,7 @@ impl Cases {
         Ok(Exit::Done)
     }
 
-    /// Writes the cases as they are judged.
+    /// Writes each case as soon as it has a verdict.
     fn list(
         &self,
         store: &Store,
@@ -124,7 +125,7 @@ impl Cases {
     }
 }
 
-/// The row of a case. If no scorer `decides` whether one passes, that it passed says nothing.
+/// The row of a case. Unless a scorer `decides` whether cases pass, `passed` would mean nothing.
 fn cells(decided: &DecidedCase<'_>, decides: bool, strict: bool) -> Vec<String> {
     vec![
         output::cell(&name(decided), 48),
@@ -140,8 +141,8 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed. Beside
-/// what failed it, a regression decides nothing, unless it is `strict`.
+/// The scorers and assertions that decided against the case, and why it was skipped or why its task failed. If
+/// something failed it, regressions are left out, unless `strict`.
 fn deciders(decided: &DecidedCase<'_>, strict: bool) -> String {
     let is_bad = matches!(decided.verdict.verdict, Verdict::Failed | Verdict::Errored);
     let decides = |it: &&Against<'_>| strict || !is_bad || it.standing != Standing::Regressed;

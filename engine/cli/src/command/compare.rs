@@ -1,4 +1,4 @@
-//! `scorebox compare`: whether one run is better than another, on the cases that both have.
+//! `scorebox compare`: shows whether one run is better than another, on the cases that both have.
 
 mod showing;
 
@@ -156,7 +156,7 @@ impl Compare {
     }
 }
 
-/// That only one run was named, which is the newest.
+/// The failure that the only named run is the newest one.
 fn with_the_newest(run: &RunId) -> Failure {
     Failure::new(format!(
         "run `{run}` is compared with itself: it is the newest run, which B is unless another is named"
@@ -164,7 +164,7 @@ fn with_the_newest(run: &RunId) -> Failure {
     .hint(format!("name the run to compare it with first: `scorebox compare A {run}`; `scorebox runs` lists them"))
 }
 
-/// What is worse, by name.
+/// The names of the scores that are worse.
 fn worse(compared: &Comparison) -> Vec<String> {
     let verdict = compared.verdict.iter().filter(|it| it.finding == Finding::Worse);
     let scorers = compared.scorers.iter().filter(|it| it.scores.finding == Finding::Worse);

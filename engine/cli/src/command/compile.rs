@@ -1,5 +1,5 @@
-//! `scorebox compile`: the scorers of a suite are compiled and configured ahead, so that the next run begins at
-//! once. Scores nothing.
+//! `scorebox compile`: compiles and configures the scorers of a suite in advance, so that the next run starts
+//! immediately. It scores nothing.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ impl Compile {
         let mut written = Ok(());
         let loaded = setup::finish(setup::small_runtime()?, async {
             load_scorers_watched(&suite, &registry, &sandbox, |ready| {
-                // A new line, not behind what a terminal shows now.
+                // Ends the progress display, so that the message begins on a new line.
                 drop(waiting.take());
                 let number = pending.ready(&ready.id);
                 let how = if ready.scorer.cached() { "was in the cache" } else { "compiled" };

@@ -1,5 +1,5 @@
-//! `scorebox completions`: what makes a shell ask this program for completions. What it answers is in
-//! `completing`.
+//! `scorebox completions`: prints the script that makes a shell ask this program for completions.
+//! `arguments::completing` has the answers.
 
 use crate::{
     arguments::completing,

@@ -1,4 +1,5 @@
-//! `scorebox convert`: files of any format as lines of cases, and what was read and left out. Scores nothing.
+//! `scorebox convert`: converts files of any format to lines of cases, and reports what was read and left out. It
+//! scores nothing.
 
 mod mapped;
 
@@ -30,12 +31,12 @@ use crate::{
 
 use mapped::mapped_line;
 
-/// Bad records that are shown; all are counted.
+/// The most bad records that are shown; all are counted.
 const MAX_SHOWN: usize = 10;
 /// Extensions of files that are not lines of JSON.
 const OTHER_EXTENSIONS: [&str; 10] =
     ["arrow", "csv", "db", "eval", "feather", "gz", "parquet", "tsv", "zip", "zst"];
-/// What to do about cases with one id.
+/// What to do about cases with the same id.
 const SAME_IDS: &str = "an id (with iteration and attempt) names one case of a run: score files with the same ids in a run each, or \
      take another id with --map id=POINTER";
 
@@ -56,31 +57,31 @@ pub(crate) struct Convert {
     output: NewFileArguments,
 }
 
-/// What was read.
+/// The counts of what was read.
 #[derive(Debug, Default)]
 struct Counts {
     cases: u64,
     skipped: u64,
-    /// Whose task failed.
+    /// Cases whose task failed.
     failed: u64,
     without_output: u64,
     bad: u64,
-    /// Halves of surrogate pairs in JSON that U+FFFD stands for.
+    /// Unpaired surrogates in JSON that were replaced by U+FFFD.
     halves: u64,
-    /// What is wrong with the first bad ones.
+    /// The errors of the first bad records.
     first_bad: Vec<String>,
-    /// What to do about these, each once.
+    /// The hints for these, each once.
     advice: Vec<Advice>,
     seen: Seen,
 }
 
-/// The cases that were read, by what names one in a run.
+/// The cases that were read, by the key of a case in a run.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Half a digest of id, iteration and attempt, with the first place. Files may have millions of cases with long
+    /// Half a digest of id, iteration and attempt, with the first location. Files may have millions of cases with long
     /// ids.
     first: HashMap<u128, Location>,
-    /// Whether any came again.
+    /// Whether a case was repeated.
     again: bool,
 }
 
@@ -124,7 +125,7 @@ impl Convert {
     }
 }
 
-/// Refuses a name whose extension promises something else than JSON Lines.
+/// Refuses a name whose extension is not for JSON Lines.
 fn must_be_for_lines(output: &Path) -> Result<(), Failure> {
     let extension = output.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
     match extension {
@@ -156,7 +157,7 @@ fn must_be_outside(output: &Path, read: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// What a file of this format is, within a sentence.
+/// The description of a file of this format, for use in a sentence.
 fn what(format: Format) -> String {
     format!("{} (--from {format})", format.meaning())
 }
@@ -237,7 +238,7 @@ impl Counts {
 }
 
 impl Seen {
-    /// Where a case of this id, iteration and attempt was read before; if nowhere, this is the first one.
+    /// The location where a case of this id, iteration and attempt was first read; `None` if this is the first one.
     fn first_of_the_same_name(&mut self, case: &Case) -> Option<Location> {
         let repeats = [case.iteration(), case.attempt()].map(u32::to_le_bytes);
         let digest = Digest::of_parts([case.id().as_bytes(), &repeats[0], &repeats[1]]);

@@ -1,4 +1,4 @@
-//! `scorebox export`: the scores of a run with their cases as one table, for spreadsheets, data engines and data
+//! `scorebox export`: writes the scores of a run with their cases as one table, for spreadsheets, data engines and data
 //! frames.
 
 use std::io::{self, IsTerminal as _};

@@ -1,4 +1,4 @@
-//! `scorebox fetch`: the components that a suite is locked to, from their registries.
+//! `scorebox fetch`: fetches the components that a suite is locked to from their registries.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,7 @@ impl Fetch {
         Failure::of_all(failures).map_or(Ok(Exit::Done), Err)
     }
 
-    /// How many were fetched; why the others were not is among the failures.
+    /// Returns how many were fetched; `failures` gets the reasons for the others.
     fn fetch(
         &self,
         missing: &[&Locked],
@@ -93,7 +93,7 @@ impl Fetch {
                 match self.fetch_one(locked, trust).await {
                     Ok(component) => {
                         if let Err(failure) = setup::keep(components, component.as_ref()) {
-                            // It is this machine's fault: no other component can be kept either.
+                            // The cause is this machine, so no other component could be stored either.
                             failures.push(failure);
                             break;
                         }
@@ -119,7 +119,7 @@ impl Fetch {
     }
 }
 
-/// What the suite calls a scorer; its address, if nothing there does.
+/// The suite's name for a scorer, or its address if no entry uses it.
 fn name_of(suite: &Suite, locked: &Locked) -> String {
     let address = locked.address.to_string();
     let uses = |uses: &Reference| matches!(uses, Reference::Published(it) if Address::canonical(it) == address);
@@ -127,7 +127,7 @@ fn name_of(suite: &Suite, locked: &Locked) -> String {
     scorer.map_or(address.clone(), |scorer| scorer.id.to_string())
 }
 
-/// Refuses a component whose signature in the lock is not one of it, or which a policy does not let in.
+/// Refuses a component if the signature in the lock is not of it, or if a policy does not allow it.
 fn allow(trust: &Trust, locked: &Locked, component: &[u8]) -> Result<(), Failure> {
     trust.must_allow_locked(locked, Anatomy::read(component)?.grants(), component)
 }

@@ -1,4 +1,5 @@
-//! `scorebox index`: an index of published scorers, each as it is in its registry, signed, in a file and in a registry.
+//! `scorebox index`: makes an index of published scorers, each as it is in its registry, signs it, and writes it to a
+//! file and a registry.
 
 use std::{
     io,
@@ -100,7 +101,7 @@ impl Index {
             true => input::read_file(&self.output, MAX_INDEX_BYTES as u64)?,
             false => report::printable_json(&index.text()).into_owned(),
         };
-        // A key that cannot sign leaves both files as they are.
+        // If the key cannot sign, both files stay as they are.
         let signed = self.sign.as_ref().map(|key| self.signed(&text, key)).transpose()?;
         if stays {
             let shown = self.output.display();
@@ -172,7 +173,7 @@ impl Index {
         Ok(entries)
     }
 
-    /// What there is to say about one scorer.
+    /// The index's entry for one scorer.
     async fn entry(&self, address: &Address, sandbox: &Sandbox) -> Result<IndexEntry, Failure> {
         let registry = self.oci.registry(address, Asked::ToFetch)?;
         let failure = |error| self.oci.failure(&error, Asked::ToFetch);
@@ -209,7 +210,7 @@ impl Index {
             .using(reads, anatomy.imports.clone(), grants))
     }
 
-    /// The index of these entries: the one that is there, if it says the same.
+    /// The index of these entries, or the existing index if it has the same entries.
     fn made(
         &self,
         name: &str,
@@ -235,19 +236,19 @@ impl Index {
         let same = made(before.serial)?;
         match same == *before {
             true => Ok(same),
-            // No index has the highest of all numbers.
+            // No index has the highest possible number.
             false => made(before.serial.saturating_add(1)),
         }
     }
 
-    /// The file of its signature.
+    /// The path of its signature.
     fn beside(&self) -> PathBuf {
         let mut beside = self.output.clone().into_os_string();
         beside.push(".minisig");
         beside.into()
     }
 
-    /// Says that the signature beside the file is not one of what was written now.
+    /// Warns that the signature beside the file is not of the new index.
     fn warn_of_signature(&self) {
         let beside = self.beside();
         if beside.exists() {
@@ -258,7 +259,7 @@ impl Index {
         }
     }
 
-    /// The index, signed: by the signature beside the file, if that is one of it by this key.
+    /// The signed index. It reuses the signature beside the file if that is of this index and by this key.
     fn signed(&self, document: &str, key: &Path) -> Result<SignedIndex, Failure> {
         let signature = signing_key::sign(document.as_bytes(), key)?;
         let open =
@@ -274,7 +275,7 @@ impl Index {
         input::read_file(&self.beside(), MAX_SIGNATURE_BYTES).ok()
     }
 
-    /// Puts the signature beside the file, unless it is there.
+    /// Writes the signature beside the file, unless it is there already.
     fn write_signature(&self, signature: &Signature) -> Result<(), Failure> {
         match self.signature_there().as_deref() == Some(signature.text()) {
             true => Ok(()),
@@ -317,7 +318,7 @@ impl Index {
     }
 }
 
-/// Writes a file, whole or not at all, in place of what was there.
+/// Writes a file, completely or not at all, and replaces an existing one.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let file = NewFile::create(path, true)?;
     file.write(|out| out.write_all(text.as_bytes()).map_err(WriteError::Io))

@@ -1,4 +1,4 @@
-//! `scorebox inspect`: what a component is, needs and costs.
+//! `scorebox inspect`: shows what a component is, needs and costs.
 
 use std::io;
 
@@ -62,7 +62,7 @@ impl Inspect {
         let has_mistake =
             matches!(&described, Err(error) if error.kind == ErrorKind::InvalidScript);
         let loaded = match loaded {
-            // The rest is about its interpreter.
+            // The rest of the output would be about its interpreter.
             Err(failure) if has_mistake => return Err(failure),
             loaded => loaded,
         };
@@ -77,7 +77,7 @@ impl Inspect {
         let missing = self.scorer.missing_grants(&anatomy);
         match loaded {
             Ok(_) => Ok(Exit::Done),
-            // What it is has been shown; it takes a grant only to load it.
+            // The description is already shown; only loading needs the grant.
             Err(_) if case.is_none() && !self.scorer.is_configured() && !missing.is_empty() => {
                 let grants: Vec<String> =
                     missing.iter().map(|grant| format!("--grant {grant}")).collect();
@@ -88,7 +88,7 @@ impl Inspect {
         }
     }
 
-    /// Loads the scorer, and has it score the case if there is one.
+    /// Loads the scorer, and scores the case if there is one.
     async fn look(
         &self,
         component: &ComponentBytes,
@@ -134,14 +134,14 @@ impl Inspect {
     }
 }
 
-/// What came of loading a scorer, or else of asking it only what it is, and of scoring with it.
+/// The results of loading a scorer, or of only reading its description, and of scoring with it.
 struct Looked {
     loaded: Result<LoadedScorer, Failure>,
     described: Result<ScorerInfo, ScoreError>,
     cost: Option<Outcome>,
 }
 
-/// As much as could be learned of a scorer.
+/// Everything that could be found out about a scorer.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     info: Option<&'a ScorerInfo>,
@@ -347,7 +347,7 @@ fn wasi(anatomy: &Anatomy) -> Vec<&str> {
     imports.filter(|import| import.starts_with("wasi:")).collect()
 }
 
-/// What a scorer needs these grants for, and how they are given, in lines.
+/// What a scorer needs these grants for, and how to give them, as lines.
 fn needs(grants: &[Grant]) -> String {
     let how = |grant: &Grant| match grant {
         Grant::Judge => format!(
@@ -369,7 +369,7 @@ fn list_or_nothing(names: &[String]) -> String {
 
 /// A schema over lines, or the beginning of it.
 fn shown_schema(schema: &str) -> String {
-    /// Bytes that are shown: a hundred times as many as most scorers have.
+    /// The most bytes that are shown: a hundred times as many as most schemas have.
     const MAX_BYTES: usize = 64 << 10;
     let mut shown = report::pretty(schema);
     if shown.len() > MAX_BYTES {
@@ -380,7 +380,7 @@ fn shown_schema(schema: &str) -> String {
     shown
 }
 
-/// What its author can do so that a score need not run `configure`.
+/// What the scorer's author can do so that scores need not run `configure`.
 const fn to_be_frozen(imports_wasi: bool) -> &'static str {
     match imports_wasi {
         true => {

@@ -1,4 +1,5 @@
-//! `scorebox judges`: whether the judges of a suite answer, and make vectors. Scores nothing and records nothing.
+//! `scorebox judges`: checks whether the judges of a suite answer, and make vectors. It scores nothing and records
+//! nothing.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -18,11 +19,11 @@ use crate::{
     waiting::Waiting,
 };
 
-/// What each judge is asked.
+/// The question to each judge.
 const QUESTION: &str = "Is the sky blue on a clear day? Answer with a JSON object.";
-/// The form of its answer.
+/// The JSON Schema of its answer.
 const FORM: &str = r#"{"type":"object","properties":{"answer":{"type":"string","enum":["yes","no"]}},"required":["answer"],"additionalProperties":false}"#;
-/// What is wrong with an answer of nothing that is a text.
+/// The error of an answer without text.
 const NO_TEXT: &str = "it answered without a text";
 const NO_ROOM: &str = "it answered without a text: all of the tokens that an answer may have went into something else, such as its reasoning";
 
@@ -50,7 +51,7 @@ struct Check {
     format: Format,
 }
 
-/// What came of one question.
+/// The result of one question.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Checked {
@@ -59,12 +60,12 @@ struct Checked {
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// How many answers a judge of recordings has; nobody is asked.
+    /// How many answers a judge of recordings has; it is not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_ms: Option<f64>,
-    /// Whether the answer has the form that was asked for.
+    /// Whether the answer has the requested form.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<bool>,
     /// How often it was asked: more than once if it failed, or does not take forms as most servers do.
@@ -114,7 +115,7 @@ impl Check {
     }
 }
 
-/// What comes of a question to the model, and of a text for the model that makes vectors, if the judge has one.
+/// Asks the model a question, and sends a text to the model that makes vectors, if the judge has one.
 async fn check(name: &str, settings: &JudgeSettings) -> Vec<Checked> {
     let of = |model: &Option<String>| Checked {
         judge: name.to_owned(),
@@ -136,7 +137,7 @@ async fn check(name: &str, settings: &JudgeSettings) -> Vec<Checked> {
             Err(error) => Checked { error: Some(error.to_string()), ..checked },
         }];
     }
-    // Whoever checks it wants to know now whether it answers.
+    // The user wants to know now whether it answers.
     let mut impatient = settings.clone();
     impatient.endurance = Duration::ZERO;
     let provider = match connected(name, &impatient) {
@@ -190,7 +191,7 @@ fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Chec
         _ => None,
     };
     let has_form = has_form.filter(|_| error.is_none());
-    // What attempts before it cost may be a part of it.
+    // It may include the cost of earlier attempts.
     let stated_usd = answer.cost_usd.filter(|_| !answer.is_uncounted);
     Checked {
         model: answer.model.clone(),

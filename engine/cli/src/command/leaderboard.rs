@@ -1,4 +1,4 @@
-//! `scorebox leaderboard`: who did best at a challenge, and the attempts that it is made of.
+//! `scorebox leaderboard`: ranks the entrants at each challenge, and lists their attempts.
 
 use scorebox::{
     aggregate::{
@@ -31,7 +31,7 @@ const COLUMNS: [(&str, Align); 10] = [
     ("created (UTC)", Align::Left),
 ];
 
-/// Characters of a name that a table shows on a terminal.
+/// The most characters of a name that a table shows on a terminal.
 const NAME_CHARACTERS: usize = 32;
 
 /// Rank the entrants of a run at each challenge
@@ -320,7 +320,7 @@ impl Leaderboard {
     }
 }
 
-/// The first entrants of each challenge.
+/// The first `most` entrants of each challenge.
 fn first_of_each(entrants: Vec<Entrant>, most: u64) -> Vec<Entrant> {
     let (mut board, mut taken) = (None, 0);
     let is_among_the_first = |entrant: &Entrant| {
@@ -385,7 +385,7 @@ fn tokens(tokens: Option<f64>) -> String {
     }
 }
 
-/// A time that a case states, which may be any number.
+/// A time from a case, which may be any number.
 fn time(ms: Option<f64>) -> String {
     let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms as i64).ok());
     time.map_or_else(|| "-".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())

@@ -1,5 +1,5 @@
 //! `scorebox live`: scores cases as they happen, from standard input or from a file that grows: the arguments, and what
-//! they resolve to. What the user reads is in `showing`.
+//! they resolve to. `showing` has the output.
 
 mod showing;
 
@@ -41,11 +41,11 @@ use crate::{
     words,
 };
 
-/// What to do where a run of the wanted id is there.
+/// What to do if a run with the requested id exists.
 const ONE_RUN_A_PROCESS: &str = "a run takes the lines of one process: give this one another id, or have the tasks of a workflow append to one file, \
      which --follow reads into one run";
 
-/// What to do where standard input has ended without a line.
+/// What to do if standard input ended without a line.
 const NOTHING_CAME: &str = "the program before the pipe wrote nothing to its standard output: see what it says by itself; to read a file that \
      grows: --follow FILE";
 
@@ -153,12 +153,12 @@ impl Live {
         });
         let ended = events.with_failure(ended);
         exporting.end();
-        // A thread that a file system keeps waiting does not keep the process alive.
+        // A thread that waits for a file system must not keep the process alive.
         runtime.shutdown_background();
         ended
     }
 
-    /// The suite, with what the options say otherwise.
+    /// The suite, with the changes of the options.
     fn suite(&self) -> Result<Suite, Failure> {
         setup::suite_to_load(&self.suite, &self.scoring.sandbox, |mut suite| {
             suite.seed = self.seed.clone().or(suite.seed);
@@ -169,7 +169,7 @@ impl Live {
         })
     }
 
-    /// The files that are written, none of which the command reads itself.
+    /// The output files, none of which may be a file that the command reads.
     fn outputs(&self, suite: &Suite) -> Result<(Reports, Events), Failure> {
         let used = [Some(self.suite.as_path()), self.follow.as_deref()];
         let used = used.into_iter().flatten().chain(suite.files());
@@ -180,7 +180,7 @@ impl Live {
         Ok((reports, events))
     }
 
-    /// The cases, and the run that they belong to.
+    /// The source of the cases, and their run.
     fn input(&self) -> Result<Input, Failure> {
         let mapping = Mapping::parse(&self.map)?;
         let Some(path) = &self.follow else {
@@ -218,7 +218,7 @@ impl Live {
         Ok(Input { cases, which, keeper: Some(keeper), lock: Some(lock) })
     }
 
-    /// Refuses to continue a run that another file of the same name was followed into, unless the run was named.
+    /// Refuses to continue a run of another followed file with the same name, unless the user named the run.
     fn must_be_followed_before(
         &self,
         path: &Path,
@@ -226,7 +226,7 @@ impl Live {
         follow: &Follow,
     ) -> Result<(), Failure> {
         let before = Path::new(&position.path);
-        // A file whose folder has another name by now is the same file.
+        // A file whose folder was renamed is the same file.
         let is_found = position.inode != 0 && follow.continues_at().is_some();
         if self.run_id.is_some() || is_found || is_same_place(path, before) {
             return Ok(());
@@ -238,7 +238,7 @@ impl Live {
         .hint("give it its own run: --run-id ID"))
     }
 
-    /// The ordinal after all that is stored of a run, if it is stored.
+    /// The ordinal after the last stored case of a run, if the run is stored.
     fn next_ordinal(&self, id: &RunId) -> Result<Option<u64>, Failure> {
         if !self.scoring.database.path.exists() {
             return Ok(None);
@@ -253,7 +253,7 @@ impl Live {
         }
     }
 
-    /// What earlier sessions of a run asked its judges, whether or not a score came of it.
+    /// What earlier sessions of a run spent on its judges, even without a score.
     fn asked_before(&self, which: &WhichRun) -> Result<Consumed, Failure> {
         let mut before = Consumed::default();
         let WhichRun::Resume(id) = which else { return Ok(before) };
@@ -265,7 +265,7 @@ impl Live {
         Ok(before)
     }
 
-    /// What ended before its input did, and what is left to be scored.
+    /// Reports why the run stopped before its input ended, and what is left to score.
     fn say_stop(&self, stop: &Stop, report: &RunReport) -> Exit {
         let exit = stopped::say(stop, None);
         let before = match stop {
@@ -276,8 +276,8 @@ impl Live {
         exit
     }
 
-    /// Why the database took no more, and what is left to be scored, if that is known: of a batch that was not
-    /// committed it is not.
+    /// Reports why the database stored no more, and what is left to score, if that is known: it is not if a batch was
+    /// not committed.
     fn say_broke_off(
         &self,
         run: &RunId,
@@ -295,8 +295,8 @@ impl Live {
         exit
     }
 
-    /// How many lines were read and not scored, and the command that scores them; `before` says what that needs where
-    /// a file is followed.
+    /// Reports how many lines were read and not scored, and the command that scores them; `before` is the text about
+    /// what to do first if a file is followed.
     fn say_what_is_left(&self, run: &RunId, progress: &Progress, before: &str) {
         let settled = progress.cases_done + progress.cases_finished_before;
         let left = progress.cases_read.saturating_sub(settled);
@@ -346,8 +346,8 @@ impl Live {
         })
     }
 
-    /// What the user reads at the end, and the exit code. A signal is the end of a file that is followed, so what is
-    /// required holds then or not; a stream that a signal cuts off is not whole.
+    /// Prints the end of the run, and returns the exit code. For a followed file, a signal is the normal end, so
+    /// requirements are checked; a stream that a signal cuts off is not complete.
     fn finish(
         &self,
         report: Result<RunReport, RunError>,
@@ -391,7 +391,7 @@ impl Live {
         let runs = [run.to_string()];
         let documents = Reported { broken, ..Reported::new(&runs, strict) };
         let written = reports.write(&store, documents, &again);
-        // Nobody asked to skip what is not valid.
+        // The user did not ask to skip invalid lines.
         let has_other_error = summaries::have_error(&said) || report.progress.cases_bad > 0;
         let exit = self.scoring.requirements.exit(RunEnded {
             is_broken,
@@ -412,7 +412,7 @@ impl Live {
     }
 }
 
-/// What is read, and what it belongs to.
+/// The input, and the run that it belongs to.
 struct Input {
     cases: CaseReader,
     which: WhichRun,
@@ -439,7 +439,7 @@ fn reported(
     }
 }
 
-/// Says what was to be read and cannot be.
+/// Reports data that should have been read and no longer exists.
 fn say_what_is_gone(path: &Path, follow: &Follow) {
     let path = path.display();
     if follow.continues_at().is_none() {
@@ -453,13 +453,13 @@ fn say_what_is_gone(path: &Path, follow: &Follow) {
     }
 }
 
-/// Whether a position without its run says something: which files of this path are to be read, and from which line, for
-/// there was no case before. Otherwise the run was removed, to begin again.
+/// Whether a position without a run is still valid: no case came before it, so it only records which files of this path
+/// to read, and from which line. Otherwise the run was removed, and following begins again.
 fn is_before_its_run(path: &Path, position: &FollowPosition) -> bool {
     position.holds_without_a_run() && is_same_place(path, Path::new(&position.path))
 }
 
-/// Whether two paths name one place, whatever is there.
+/// Whether two paths name the same location, whether or not it exists.
 fn is_same_place(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let path = std::path::absolute(path).ok()?;
@@ -479,15 +479,15 @@ fn id_of(path: &Path) -> Result<RunId, Failure> {
     Ok(id.parse::<RunId>()?)
 }
 
-/// A file beside the database that belongs to the following of a file.
+/// A file beside the database, for following a file.
 fn beside(database: &Path, run: &RunId, suffix: &str) -> PathBuf {
     let mut name = database.file_name().unwrap_or_default().to_owned();
     name.push(format!("-follow-{run}.{suffix}"));
     database.with_file_name(name)
 }
 
-/// The lock of the process that follows a file into this run, as long as it is open. Where there are no locks, as on
-/// some network file systems, nothing is said.
+/// The lock of the process that follows a file into this run, as long as it is open. On file systems without locks,
+/// such as some network file systems, it reports no error.
 fn only_follower(lock: &Path, run: &RunId) -> Result<File, Failure> {
     let opened = File::options().create(true).truncate(false).write(true).open(lock);
     let file = opened.map_err(|error| {

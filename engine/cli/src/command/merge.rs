@@ -1,4 +1,4 @@
-//! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
+//! `scorebox merge`: checks the shards of a run against each other and merges them, each case once.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ impl Merge {
         };
         let suite = suite.map(|path| setup::suite_to_load(path, &self.sandbox, seeded));
         let suite = suite.transpose()?;
-        // A bundle has the components, too.
+        // A bundle also contains the components.
         let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
@@ -133,14 +133,14 @@ impl Merge {
             Some(requirements) => self.decide(&run, path, &requirements)?,
             None => Exit::Done,
         };
-        // What a scorer says about the whole run is computed here, so no shard has reported it.
+        // Scorers' summaries of the whole run are computed here, so no shard has reported their errors.
         Ok(match exit {
             Exit::Done if summary_failed => Exit::SomeErrors,
             exit => exit,
         })
     }
 
-    /// Writes one shard; answers whether it is whole: standard output may be closed by who read it.
+    /// Writes one shard; returns whether it is complete, because the reader may close standard output.
     fn write(&self, merge: &Merged, path: &Path) -> Result<bool, Failure> {
         let waiting = Waiting::of("writing cases", merge.duplicates().cases);
         let written = write_to(path, self.force, |out| {
@@ -158,7 +158,7 @@ impl Merge {
         Ok(is_whole)
     }
 
-    /// What is required of the run, if anything is.
+    /// The requirements of the run; `None` if there are none.
     fn requirements(&self, shards: &Shards) -> Result<Option<Requirements>, Failure> {
         let requirements = self.requirements.of_scored(&shards.plan().scorers)?;
         match requirements.is_some() && self.db.is_none() {
@@ -170,7 +170,7 @@ impl Merge {
         }
     }
 
-    /// The exit code for what is required of the run. Its errors are rows, as in its shards: only --max-errors counts
+    /// The exit code from the requirements of the run. Its errors are rows, as in its shards: only --max-errors counts
     /// them.
     fn decide(
         &self,
@@ -239,10 +239,10 @@ impl Merge {
     }
 }
 
-/// A run that was made of shards.
+/// A run that was merged from shards.
 struct Stored {
     run: RunId,
-    /// Whether what a scorer says about the whole run is an error.
+    /// Whether a scorer's summary of the run is an error.
     summary_failed: bool,
 }
 
@@ -255,7 +255,7 @@ fn of_shards(merge: &Merged) -> String {
     format!("{} of {shards}", counted(merge.duplicates().cases, "case", "cases"))
 }
 
-/// Says which rows gave way to others of the same case.
+/// Reports which rows were replaced by other rows of the same case.
 fn say_duplicates(duplicates: &Duplicates) {
     let within = duplicates.repeated_within;
     let but = if duplicates.unequal > 0 { ", except where one timed out" } else { "" };

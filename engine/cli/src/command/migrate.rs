@@ -1,5 +1,5 @@
-//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equivalent. Loads the
-//! scorers, for what they refuse; scores nothing.
+//! `scorebox migrate`: makes a suite from the assertions of a promptfoo configuration, and lists those without an
+//! equivalent. It loads the scorers to find configurations that they refuse, and scores nothing.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -60,7 +60,8 @@ impl Migrate {
         Ok(Exit::Done)
     }
 
-    /// The same without what its scorers refuse: what `suite check` would refuse the suite for.
+    /// The migration without the scorers that refuse their configurations, for which `suite check` would refuse the
+    /// suite.
     fn accepted(&self, migration: Migration, file: &str) -> Result<Migration, Failure> {
         if migration.scorers.is_empty() {
             return Ok(migration);
@@ -82,10 +83,10 @@ impl Migrate {
     }
 }
 
-/// The most scorers of a suite, which reading one checks, too; here the reason is known.
+/// The most scorers of a suite. Reading a suite checks it, too, but only here is the reason known.
 const MAX_SCORERS: usize = 1000;
 
-/// What is wrong with a configuration, and not with this machine: with another one the scorer would load.
+/// The errors of a configuration, not of this machine: with another configuration the scorer would load.
 const IN_CONFIGURATIONS: [ErrorKind; 3] =
     [ErrorKind::InvalidConfig, ErrorKind::OutOfFuel, ErrorKind::OutOfMemory];
 
@@ -132,7 +133,7 @@ fn say(migration: &Migration) {
     }
 }
 
-/// What has no equivalent, a line each.
+/// The parts without an equivalent, a line each.
 fn listed(migration: &Migration) -> String {
     let line = |left_out: &crate::migration::LeftOut| {
         let what =

@@ -1,4 +1,5 @@
-//! The commands, a file each: its arguments, and what it does with them.
+//! The commands, one file each: its arguments, and what it does with them. What several commands share is in
+//! `arguments`.
 
 mod add;
 mod agree;
@@ -97,8 +98,8 @@ impl Arguments {
     }
 }
 
-/// The same error; if `help` was asked about a command that does not exist, the one that clap has for that command
-/// itself, which names those that were probably meant.
+/// Returns the error unchanged, unless `help` was given a command that does not exist: then clap's error for that
+/// command, which suggests similar ones.
 fn with_suggestion(error: clap::Error, typed: &[OsString], command: clap::Command) -> clap::Error {
     let is_bare = error.kind() == ErrorKind::InvalidSubcommand
         && error.get(ContextKind::SuggestedSubcommand).is_none();
@@ -111,8 +112,8 @@ fn with_suggestion(error: clap::Error, typed: &[OsString], command: clap::Comman
     }
 }
 
-/// The same, with options that take `-5` as their value: a part of a case is JSON, and what cannot be negative is
-/// refused as a value.
+/// Lets options take `-5` as their value: a part of a case is JSON, and an option that cannot be negative refuses the
+/// value itself.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let takes_value =
         |argument: &clap::Arg| !argument.is_positional() && argument.get_action().takes_values();
@@ -124,8 +125,8 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_negative_numbers)
 }
 
-/// The same, with what is set in the environment as the default of its option: so it is no word that the user typed,
-/// which a message would show, and an empty variable is one that is not set.
+/// Makes the value of each environment variable the default of its option. So a message does not show it as if the user
+/// had typed it, and an empty variable counts as not set.
 fn with_environment(command: clap::Command) -> clap::Command {
     let set = |argument: clap::Arg| {
         let Some(value) = argument.get_env().map(std::env::var_os) else { return argument };
@@ -138,7 +139,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
     command.mut_args(set).mut_subcommands(with_environment)
 }
 
-/// What the environment can say. docs/configuration.md has the same list.
+/// The environment variables. docs/configuration.md has the same list.
 const ENVIRONMENT: &str = "\
 Environment variables:
   SCOREBOX_DB                The database, as --db; `score`, `card` and `merge` use only one that --db names
@@ -149,7 +150,7 @@ Environment variables:
   SCOREBOX_SIGNING_PASSWORD  The password of the secret key that `publish` and `index` sign with
   NO_COLOR, CLICOLOR_FORCE   Never or always use colour, unless --color is given";
 
-/// The heading of what stands last in every help.
+/// The heading of the last section of every help.
 const GLOBAL_OPTIONS: &str = "Global options";
 
 /// When to use colour.
@@ -171,8 +172,8 @@ enum ColorWhen {
 }
 
 impl Color {
-    /// What arguments say that cannot be parsed, or that ask for help. What is wrong with the option itself is for the
-    /// parser to say.
+    /// The colour option in arguments that cannot be parsed, or that ask for help. The parser reports errors of the
+    /// option itself.
     pub(crate) fn typed(arguments: &[OsString]) -> Color {
         let words = arguments.iter().map(|word| word.to_str().unwrap_or_default());
         let mut words = words.take_while(|word| *word != "--");
@@ -189,7 +190,7 @@ impl Color {
         Color { color: ColorWhen::Auto }
     }
 
-    /// Settles the question for all that is printed.
+    /// Applies the choice to everything that is printed.
     pub(crate) fn write_global(&self) {
         match self.color {
             ColorWhen::Auto => anstream::ColorChoice::Auto,
@@ -248,7 +249,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         match self {
             Command::Score(command) => command.run(),

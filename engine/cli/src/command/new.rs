@@ -1,4 +1,4 @@
-//! `scorebox new`: the files of a new scorer, in a new folder. What is in them is the templates'.
+//! `scorebox new`: writes the files of a new scorer in a new folder. `scaffold` has their contents.
 
 use std::{
     fs, io,
@@ -15,7 +15,7 @@ use crate::{
     setup, words,
 };
 
-/// Where the SDK is if this program was built in a clone of scorebox.
+/// The folder of the SDK if this program was built in a clone of scorebox.
 const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdk/rust/core");
 
 /// Make a new scorer: a folder with one file to write in, a test on two cases, and a README
@@ -85,7 +85,7 @@ impl New {
     fn sdk(&self) -> Result<PathBuf, Failure> {
         let folder = self.sdk.as_deref().unwrap_or(Path::new(SDK));
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
-        // The clone's own manifest is another one: cargo says so only when it builds, and not in words for people.
+        // This detects another crate's manifest early: cargo would report it only in a build, and less clearly.
         let is_there = manifest.contains("name = \"scorebox-sdk\"");
         fs::canonicalize(folder).ok().filter(|_| is_there).ok_or_else(|| {
             Failure::new(format!("the SDK for Rust is not in `{}`", folder.display()))
@@ -94,7 +94,7 @@ impl New {
     }
 }
 
-/// The scorer's name, which is that of its folder.
+/// The scorer's name, which is the name of its folder.
 fn name_of(folder: &Path) -> Result<String, Failure> {
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
     if scaffold::is_name(&name) {
@@ -133,7 +133,7 @@ fn asked_language() -> Result<Language, Failure> {
     }
 }
 
-/// What the user types when asked for `what`. `hint` says how to say it where nobody types.
+/// Asks the user for `what`. `hint` is for use without a terminal: how to give it on the command line.
 fn asked(what: &str, question: &str, hint: &str) -> Result<String, Failure> {
     match can_be_asked() {
         true => ask(question),
@@ -145,7 +145,7 @@ fn missing(what: &str, hint: &str) -> Failure {
     Failure::new(format!("the {what} is missing")).hint(hint)
 }
 
-/// Makes the folder and the files in it. It has its name when all of them are written.
+/// Makes the folder and the files in it. The folder gets its name once all files are written.
 fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
     let cannot = |path: &Path| {
         let path = path.display().to_string();
@@ -156,7 +156,7 @@ fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
     fs::create_dir_all(parent).map_err(cannot(parent))?;
     let scratch = tempfile::Builder::new().prefix(".scorebox-").tempdir_in(parent);
     let scratch = scratch.map_err(cannot(parent))?;
-    // A folder in it, which others may read as the user's mask says.
+    // A folder inside it gets the access of the user's umask.
     let made = scratch.path().join("new");
     fs::create_dir(&made).map_err(cannot(folder))?;
     for (path, text) in files {

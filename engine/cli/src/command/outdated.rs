@@ -1,4 +1,4 @@
-//! `scorebox outdated`: which published scorers of a suite have newer versions. Changes nothing.
+//! `scorebox outdated`: lists the published scorers of a suite that have newer versions. It changes nothing.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(crate) struct Outdated {
     oci: OciArguments,
 }
 
-/// A scorer, and what its registry has.
+/// A scorer, and the versions in its registry.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {

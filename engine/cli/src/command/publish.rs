@@ -1,4 +1,4 @@
-//! `scorebox publish`: a scorer to an OCI registry, from where any client of a registry fetches it.
+//! `scorebox publish`: publishes a scorer to an OCI registry, from which any registry client can fetch it.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,8 @@ use crate::{
     words,
 };
 
-/// Bytes of a description that are published. It is a line in a list of scorers; the scorer itself has all of it.
+/// The most bytes of a description that are published. Lists of scorers show one line of it; the scorer itself has all
+/// of it.
 const MAX_DESCRIPTION_BYTES: usize = 1000;
 
 /// Publish a scorer in an OCI registry, where scorebox and `wkg` find it
@@ -66,7 +67,7 @@ pub(crate) struct Publish {
     sandbox: SandboxArguments,
 }
 
-/// A licence that other programs can read.
+/// Parses a licence in a form that other programs can read.
 fn license(written: &str) -> Result<String, String> {
     match spdx::Expression::parse(written) {
         Ok(_) => Ok(written.to_owned()),
@@ -77,7 +78,7 @@ fn license(written: &str) -> Result<String, String> {
     }
 }
 
-/// An address that a browser opens.
+/// Parses an address that a browser can open.
 fn web_address(written: &str) -> Result<String, String> {
     match is_web_address(written) {
         true => Ok(written.to_owned()),
@@ -152,7 +153,7 @@ impl Publish {
         Ok(Exit::Done)
     }
 
-    /// The tag is the version that the scorer gives, or people would know it by two.
+    /// Refuses a tag that is not the scorer's version: the scorer would have two versions.
     fn must_have_its_version(&self, info: &ScorerInfo) -> Result<(), Failure> {
         if info.version == self.address.tag() {
             return Ok(());
@@ -188,7 +189,7 @@ impl Publish {
     }
 }
 
-/// Nobody could add a scorer whose own example is false.
+/// Refuses a scorer whose example does not get its promised score, because no one could add it.
 fn must_hold(example: &ExampleRun) -> Result<(), Failure> {
     let Some(fault) = example.fault() else { return Ok(()) };
     let words = example.words();

@@ -1,5 +1,5 @@
-//! `scorebox remove`: a scorer out of a suite, and out of its lock if no other suite beside it uses it. Keeps the
-//! component.
+//! `scorebox remove`: removes a scorer from a suite, and from its lock if no other suite beside it uses the scorer. It
+//! keeps the component.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `scorebox repeats`: what the attempts at the same cases say together, over a run or for each case.
+//! `scorebox repeats`: shows the figures of several attempts at the same cases, for a run or for each case.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ struct OfRun<'a> {
     repeats: &'a scorebox::aggregate::Repeats,
 }
 
-/// A value of k.
+/// Parses a value of k.
 fn draws(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().map_err(|error| error.to_string())?;
     if number > 0 { Ok(number) } else { Err("must be 1 or more".to_owned()) }
@@ -155,7 +155,7 @@ impl Repeats {
         Ok(())
     }
 
-    /// Verdicts and scorers, a row for each k.
+    /// The table of verdicts and scorers, with a row for each k.
     fn tries(&self, repeats: &scorebox::aggregate::Repeats) -> Table {
         let mut table = Table::new(&[
             ("by", Align::Left),
@@ -184,7 +184,7 @@ impl Repeats {
         if self.reducer.is_empty() { &Reducer::ALL } else { &self.reducer }
     }
 
-    /// Reduced scores, a row for each scorer.
+    /// The table of reduced scores, with a row for each scorer.
     fn reduced(&self, scorers: &[RepeatedScorer]) -> Table {
         let mut columns = vec![("scorer", Align::Left)];
         columns.extend(self.reducers().iter().map(|it| (it.as_str(), Align::Right)));
@@ -273,7 +273,7 @@ fn reduced_cells(reduced: &Reduced, reducers: &[Reducer]) -> Vec<String> {
     reducers.iter().map(|reducer| figure(reduced.by(*reducer))).collect()
 }
 
-/// A row for each k; what is the same in all of them stands in the first.
+/// Adds a row for each k; cells that are the same in all rows are only in the first.
 fn add_tries(table: &mut Table, by: &str, tries: &Tries) {
     for (index, draw) in tries.draws.iter().enumerate() {
         let mut cells = match index {

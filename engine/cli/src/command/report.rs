@@ -1,4 +1,4 @@
-//! `scorebox report`: reports of stored runs, for people, build servers, pull requests and spreadsheets.
+//! `scorebox report`: writes reports of stored runs, for people, build servers, pull requests and spreadsheets.
 
 use std::{
     path::{Path, PathBuf},
@@ -69,7 +69,7 @@ pub(crate) struct Report {
     database: Database,
 }
 
-/// That a report cannot have so many runs.
+/// The failure that a report cannot have this many runs.
 fn too_many(target: &ReportTarget, runs: usize) -> Failure {
     let format = target.format();
     match target.most_runs() {
@@ -82,7 +82,7 @@ fn too_many(target: &ReportTarget, runs: usize) -> Failure {
     }
 }
 
-/// What stands without an option.
+/// A positional argument.
 #[derive(Clone, Debug)]
 enum Named {
     Run(String),
@@ -142,7 +142,7 @@ impl Report {
         Ok(Exit::Done)
     }
 
-    /// The reports that are asked for, by whichever option.
+    /// The requested reports, from all options.
     fn targets(&self) -> Result<Vec<ReportTarget>, Failure> {
         let named = self.named.iter().filter_map(|named| match named {
             Named::Report(target) => Some(target.clone()),
@@ -162,7 +162,7 @@ impl Report {
         }
     }
 
-    /// The file that is named without a format in front.
+    /// The report for a file that is named without a format.
     fn output(&self, path: &Path) -> Result<ReportTarget, Failure> {
         let format = self.format.or_else(|| ReportFormat::of_file(path)).ok_or_else(|| {
             let message =
@@ -171,7 +171,7 @@ impl Report {
                 "name it with --format, or end the name with .html, .md, .xml, .jsonl or .csv",
             )
         })?;
-        // A device or a pipe holds nothing that could be lost.
+        // A device or a pipe has no data to lose.
         if !self.force && path.is_file() {
             return Err(Failure::new(format!("`{}` exists", path.display()))
                 .hint("name another file, or replace it with --force"));
@@ -179,7 +179,7 @@ impl Report {
         Ok(ReportTarget::new(format, path.to_owned()))
     }
 
-    /// The runs that are named, each once, or the newest.
+    /// The named runs, each once, or the newest.
     fn runs(&self, store: &Store) -> Result<Vec<String>, Failure> {
         let mut named: Vec<&str> = Vec::new();
         let positional = self.named.iter().filter_map(|named| match named {
@@ -198,7 +198,7 @@ impl Report {
     }
 }
 
-/// Those of the runs whose rows do not have the root that is stored with the run.
+/// The runs whose rows do not match the stored root.
 fn changed_since_they_ended<'r>(
     store: &Store,
     runs: &'r [String],

@@ -1,4 +1,4 @@
-//! `scorebox rm`: removes runs and gives back their space. How that is done is the store's.
+//! `scorebox rm`: removes runs and frees their space. The store does the removal.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ pub(crate) struct Rm {
     database: Database,
 }
 
-/// What is to go.
+/// The runs to remove.
 struct Going {
     runs: Vec<RunRecord>,
     cases: u64,
@@ -59,12 +59,12 @@ impl Rm {
         Ok(Exit::Done)
     }
 
-    /// Refuses what cannot go before it asks.
+    /// Finds the runs to remove, and refuses those that cannot be removed, before it asks the user.
     fn going(&self, store: &Store) -> Result<Going, Failure> {
         let mut runs = Vec::<RunRecord>::new();
         for id in &self.runs {
             let run = store.run(id)?;
-            // Whatever its mark says: its process would go on with a run that is gone.
+            // This holds whatever the run's mark is: its process would continue a removed run.
             if store.is_being_written(&run.spec.id) {
                 let path = self.database.path.clone();
                 return Err(StoreError::InUse { path, id: id.clone() }.into());
@@ -119,7 +119,7 @@ impl Rm {
         Ok(())
     }
 
-    /// The runs are gone whatever comes of this.
+    /// Frees the space. The runs are removed even if this fails.
     fn give_back_space(&self, store: &mut Store) {
         let path = self.database.path.display();
         let waiting = store.size().map(|size| {

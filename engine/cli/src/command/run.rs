@@ -1,5 +1,5 @@
-//! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`, and how scorers are named in `named`.
+//! `scorebox run`: runs a suite over cases: the arguments, and what they resolve to. `report` has the output, and
+//! `named` parses the names of scorers.
 
 mod named;
 mod report;
@@ -178,7 +178,7 @@ impl Run {
             report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
         let ended = events.with_failure(ended);
         exporting.end();
-        // A thread that a file system keeps waiting does not keep the process alive.
+        // A thread that waits for a file system must not keep the process alive.
         runtime.shutdown_background();
         ended
     }
@@ -227,7 +227,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the user reads at the end, and the exit code.
+    /// Prints the end of the run, and returns the exit code.
     fn finish(
         &self,
         report: Result<RunReport, RunError>,
@@ -243,7 +243,7 @@ impl Run {
             }
             Err(RunError::BrokeOff { run, error }) => {
                 let exit = broke_off::say(&error, signalled);
-                // A finished run that was changed stays as it is, and one whose file was moved is elsewhere.
+                // A finished run that was changed stays as it is, and a moved database is at another path.
                 if !matches!(error, StoreError::Changed { .. } | StoreError::Moved { .. }) {
                     stopped::say_what_is_kept("", "Resume with", Some(&resume_command(&run)));
                 }
@@ -321,7 +321,7 @@ impl Run {
     }
 
     /// Refuses files that have a line which is not a valid item, such as one without an `output`, before a target is
-    /// run over any of them. What is not a file can be read only once.
+    /// run over any of them. A pipe or a device can be read only once.
     fn must_have_outputs(&self, files: &[&Path]) -> Result<(), Failure> {
         let files: Vec<&Path> = files.iter().copied().filter(|path| path.is_file()).collect();
         if files.is_empty() || matches!(self.on_bad_case, OnBadCaseArgument::Skip) {
@@ -357,7 +357,8 @@ impl Run {
         }
     }
 
-    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases, and so is YAML.
+    /// The failure that the command line gives no valid suite. A suite in JSON that is not named as one is read as
+    /// cases, and so is YAML.
     fn no_suite(&self, error: SuiteError) -> Failure {
         let yaml = self.files.iter().find_map(|path| setup::not_yaml(path));
         if let (SuiteError::NoScorers, Some(failure)) = (&error, yaml) {
@@ -374,13 +375,13 @@ impl Run {
         }
     }
 
-    /// The files that configurations on the command line are in.
+    /// The files of configurations on the command line.
     fn configuration_files(&self) -> impl Iterator<Item = &Path> {
         let written = self.config.iter().filter_map(|written| written.split_once("=@"));
         written.map(|(_, file)| Path::new(file))
     }
 
-    /// The suite with what the command line says of it, and with `others` as further scorers.
+    /// The suite with the changes of the command line, and with `others` as further scorers.
     fn changed(&self, mut suite: Suite, others: &[String]) -> Result<Suite, Failure> {
         for written in others {
             let added = scorer(written)?;
@@ -410,7 +411,7 @@ impl Run {
                     .hint("a scorer has one configuration: put all keys into one JSON object"));
             }
             scorer.config = parse_config(&config)?;
-            // The file does not have it.
+            // The configuration is not in the suite file.
             scorer.config_location = None;
         }
         for written in &self.grant {
@@ -422,13 +423,13 @@ impl Run {
     }
 }
 
-/// What a run leaves for the user, beyond its rows.
+/// The outputs of a run in addition to its rows.
 struct Outputs {
     reports: Reports,
     /// Whether standard output is free for the summary.
     summary: bool,
     unmatched: Unmatched,
-    /// Asked already.
+    /// The judges, after the run has asked them.
     judges: Judges,
 }
 
@@ -448,7 +449,7 @@ async fn run_watched(
     Ok(report)
 }
 
-/// The command that was typed, made to resume this run.
+/// The user's command, changed to resume this run.
 fn resume_command(run: &RunId) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut typed = std::env::args_os();

@@ -1,4 +1,5 @@
-//! `scorebox runs`: the runs of a database, newest first. Reads no score: a run's size is stored when it ends.
+//! `scorebox runs`: lists the runs of a database, newest first. It reads no scores: a run's size is stored when the run
+//! ends.
 
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub(crate) struct Runs {
     database: Database,
 }
 
-/// A run as it is listed.
+/// A listed run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {
@@ -75,7 +76,8 @@ impl Runs {
     }
 }
 
-/// How large the file is, with what is not of a single run: components, indexes, unused pages.
+/// Prints the size of the file, which includes data that does not belong to a single run: components, indexes, unused
+/// pages.
 fn say_size(store: &Store) -> Result<(), Failure> {
     let size = store.size()?;
     let free = match size.free_bytes {

@@ -1,4 +1,4 @@
-//! `scorebox score`: one scorer on one case, and its result. Stores nothing.
+//! `scorebox score`: scores one case with one scorer and prints the result. It stores nothing.
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -85,11 +85,11 @@ impl Score {
         component: &ComponentBytes,
     ) -> Result<LoadedScorer, Failure> {
         let must_be_named = || -> Result<(), Failure> {
-            // What is wrong with the component is said when it is loaded.
+            // Loading reports errors of the component.
             let anatomy = Anatomy::read(component.bytes()?).unwrap_or_default();
             self.judge.must_be_named("score", &self.scorer, &anatomy)
         };
-        // Without the grant it is not loaded.
+        // Without the grant, loading fails.
         if self.scorer.grants(Grant::Judge) {
             must_be_named()?;
         }

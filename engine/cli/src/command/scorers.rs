@@ -1,4 +1,4 @@
-//! `scorebox scorers`: which scorers are built in; one of them in full; its example, scored.
+//! `scorebox scorers`: lists the built-in scorers, shows one of them in full, and scores its example.
 
 mod page;
 
@@ -67,7 +67,7 @@ enum ScorersFormat {
     Markdown,
 }
 
-/// What there is to say about a scorer.
+/// The listed data of a scorer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -242,7 +242,7 @@ impl Entry {
     }
 }
 
-/// The result of an example, in words.
+/// The result of an example, as text.
 struct ShownExample(String);
 
 async fn example_of(
@@ -303,7 +303,7 @@ async fn score_example(
     Ok(Exit::SomeErrors)
 }
 
-/// Whether it is an import of a scorer that asks a judge.
+/// Whether the import belongs to a scorer that asks a judge.
 fn asks(import: &str) -> bool {
     ["scorebox:scorer/judge@", "scorebox:scorer/embedder@"].iter().any(|it| import.starts_with(it))
 }

@@ -20,7 +20,7 @@ use crate::{
     words,
 };
 
-/// Rows that are read at once: each may have some MiB of meta.
+/// The rows that are read at once: each may have some MiB of meta.
 const AT_ONCE: usize = 32;
 
 /// Show the stored scores of a run
@@ -117,7 +117,7 @@ impl Scores {
         self.say_errors_of_the_run(store, filter)
     }
 
-    /// The errors of scorers that said nothing about all cases of the run: no row of it shows them.
+    /// Prints the errors of scorers' summaries of the run, which no row shows.
     fn say_errors_of_the_run(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
         let Some(run) = filter.run.as_deref().filter(|_| self.errors) else { return Ok(()) };
         let record = store.run(run)?;
@@ -128,7 +128,7 @@ impl Scores {
     }
 }
 
-/// A row as it is listed: what is stored, and what it counts as.
+/// A listed row: the stored data, and how it counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed<'a> {
@@ -138,7 +138,7 @@ struct Listed<'a> {
     standing: Option<Standing>,
 }
 
-/// The rows that are asked for, some at once.
+/// The requested rows, read a few at a time.
 struct Rows<'a> {
     store: &'a Store,
     filter: &'a ScoreFilter,
@@ -147,7 +147,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// How many rows to read at once: no more than are wanted.
+    /// How many rows to read at once: no more than are needed.
     fn at_once(&self) -> usize {
         let wanted = self.skip.saturating_add(self.left);
         usize::try_from(wanted).map_or(AT_ONCE, |wanted| wanted.min(AT_ONCE))
@@ -184,7 +184,7 @@ fn error_kind(row: &Row) -> Option<ErrorKind> {
 /// How the rows of a run count in the verdicts of their cases.
 struct Standings {
     policies: HashMap<String, Policy>,
-    /// Whether any of them decides anything; a column that says nothing is not shown.
+    /// Whether any of them decides anything; otherwise the column is not shown.
     shown: bool,
 }
 
@@ -223,7 +223,7 @@ impl Standings {
         cells
     }
 
-    /// The row's score, in as many digits as tell it from its scorer's threshold.
+    /// The row's score, with enough digits to distinguish it from its scorer's threshold.
     fn score(&self, row: &Row) -> String {
         let threshold = self.policies.get(&row.scorer_id).and_then(Policy::threshold);
         match (row.answer.status, row.answer.score) {
@@ -245,7 +245,7 @@ impl Standings {
         decisive.iter().map(report::verdict::decisive).collect::<Vec<_>>().join("; ")
     }
 
-    /// What the row counts as in its case's verdict; `None` if it has nothing that could hold.
+    /// How the row counts in its case's verdict; `None` if it has nothing to check.
     fn of_row(&self, row: &Row) -> Option<Standing> {
         let policy = self.policies.get(&row.scorer_id)?;
         match (row.answer.status, row.answer.score) {
@@ -257,7 +257,7 @@ impl Standings {
         }
     }
 
-    /// What the row means for its case: `-` where its scorer decides nothing about it.
+    /// The row's effect on its case; `-` if its scorer decides nothing about it.
     fn word(&self, row: &Row) -> &'static str {
         let has_threshold = |policy: &Policy| policy.threshold().is_some();
         match self.of_row(row) {

@@ -1,5 +1,4 @@
-//! `scorebox search`: scorers by words, among those that are built in and those in the indexes that the user has
-//! configured.
+//! `scorebox search`: searches by words in the built-in scorers and in the indexes that the user has configured.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +27,7 @@ use crate::{
     words,
 };
 
-/// The characters of a key that a table shows: its last ones, since the first are chosen by whoever makes the key.
+/// The characters of a key that a table shows: its last ones, because the maker of a key can choose the first ones.
 const SHOWN_OF_A_KEY: usize = 12;
 
 /// Search scorers: the built-in ones, and those in the indexes that you have configured
@@ -76,17 +75,17 @@ struct Found {
     component: Digest,
     bytes: u64,
     contract: Option<String>,
-    /// The indexes that say this about it.
+    /// The indexes with this entry.
     indexes: Vec<String>,
     close_to: Option<CloseTo>,
-    /// The same, in words.
+    /// The same, as text.
     #[serde(skip)]
     similarity: Option<String>,
     #[serde(skip)]
     distance: u32,
 }
 
-/// What its name could be taken for.
+/// A name with which its name could be confused.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum CloseTo {
@@ -138,7 +137,7 @@ impl Search {
         }
         warn_of_names(&found);
         warn_of_differences(&found);
-        // What is wrong with an index is the last thing that is read.
+        // Errors of indexes come last, so that the user sees them.
         Failure::of_all(failures).map_or(Ok(Exit::Done), Err)
     }
 
@@ -202,7 +201,7 @@ fn built_in(registry: &Registry, words: &Words) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// The scorers in indexes that have all of the words. What several indexes say alike is there once.
+/// The scorers in indexes that have all of the words. Equal entries of several indexes are listed once.
 fn in_indexes(read: &[(String, SignedIndex)], words: &Words) -> Vec<Found> {
     let mut found: Vec<(Found, &IndexEntry)> = Vec::new();
     let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -231,7 +230,7 @@ fn in_indexes(read: &[(String, SignedIndex)], words: &Words) -> Vec<Found> {
     found.into_iter().map(|(found, _)| found).collect()
 }
 
-/// The names that others are compared with.
+/// The names with which others are compared.
 fn known_names(read: &[(String, SignedIndex)]) -> Result<NearMisses, Failure> {
     let mut names = names::built_in()?;
     for entry in read.iter().flat_map(|(_, signed)| &signed.index().scorers) {
@@ -266,7 +265,7 @@ impl Found {
         }
     }
 
-    /// Notes what its name could be taken for.
+    /// Records the names with which its name could be confused.
     fn compare_with(&mut self, names: &NearMisses) {
         let Some(address) = &self.address else { return };
         let named = Named {
@@ -339,7 +338,7 @@ fn table(found: &[Found]) -> Table {
     table
 }
 
-/// Says which names could be taken for others.
+/// Warns of names that could be confused with others.
 fn warn_of_names(found: &[Found]) {
     for it in found {
         if let (Some(address), Some(similarity)) = (&it.address, &it.similarity) {
@@ -348,7 +347,7 @@ fn warn_of_names(found: &[Found]) {
     }
 }
 
-/// Says about which addresses two indexes do not agree.
+/// Warns of addresses about which indexes differ.
 fn warn_of_differences(found: &[Found]) {
     let mut seen: BTreeMap<String, &Found> = BTreeMap::new();
     for it in found {

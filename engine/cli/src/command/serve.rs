@@ -1,4 +1,4 @@
-//! `scorebox serve`: runs as pages in a browser, of this machine or, with a token, of others.
+//! `scorebox serve`: shows runs as pages in a browser, on this machine or, with a token, on others.
 
 use std::{
     fs,
@@ -18,12 +18,12 @@ use crate::{
     words,
 };
 
-/// What to do about a folder that the index cannot be in.
+/// What to do about a folder that cannot hold the index.
 const ANOTHER_FOLDER: &str = "name another folder with --cache-dir";
 
-/// The port, if none is named.
+/// The default port.
 const PORT: u16 = 7717;
-/// Characters of a token below which it can be guessed.
+/// The fewest characters of a token; a shorter one could be guessed.
 const LEAST_TOKEN: usize = 16;
 
 /// Show runs as pages in a browser
@@ -80,7 +80,7 @@ fn listen(written: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// The name of a host as a request has it: without scheme, port and path.
+/// Parses the name of a host as in a request: without scheme, port and path.
 fn host_name(written: &str) -> Result<String, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     match !written.is_empty() && written.bytes().all(allowed) {
@@ -92,7 +92,7 @@ fn host_name(written: &str) -> Result<String, String> {
 impl Serve {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         self.check_token()?;
-        // What is wrong with the database is said before anything is made for it.
+        // Errors of the database are reported before anything is created for it.
         drop(self.database.read()?);
         let index = self.index()?;
         let listener = TcpListener::bind(self.listen).map_err(|error| {
@@ -112,7 +112,7 @@ impl Serve {
             let mut signals = Signals::listen()?;
             let end = async move {
                 signals.next().await;
-                // The second ends it at once, whatever is still being answered.
+                // A second signal ends the server at once, even with open requests.
                 tokio::spawn(async move {
                     if let Some(exit) = signals.next().await {
                         std::process::exit(exit as i32);
@@ -136,13 +136,13 @@ impl Serve {
                 Err(error) => Err(Failure::new(format!("the server ended: {error}"))),
             }
         });
-        // A comparison that is being computed is for no one any more.
+        // No one waits for a comparison that is still being computed.
         runtime.shutdown_background();
         served?;
         Ok(Exit::Done)
     }
 
-    /// Anyone who is not on this machine must bring something that cannot be guessed.
+    /// Clients that are not on this machine must send a token that cannot be guessed.
     fn check_token(&self) -> Result<(), Failure> {
         match &self.token {
             Some(token) if token.chars().count() < LEAST_TOKEN => {
@@ -158,7 +158,7 @@ impl Serve {
         }
     }
 
-    /// The file of the index: for each database its own, in a folder that only this user can read.
+    /// The file of the index: one for each database, in a folder that only this user can read.
     fn index(&self) -> Result<PathBuf, Failure> {
         let folder = cache_folder(self.cache_dir.clone()).ok_or_else(|| {
             Failure::new("there is no folder for the index: the user has no cache folder")
@@ -179,7 +179,7 @@ impl Serve {
     }
 }
 
-/// Makes a folder for this user alone.
+/// Makes a folder with access for this user alone.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -188,12 +188,12 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// Why a folder is not this user's alone to write to. What is planted there would be shown as what the runs are.
+/// Why others than this user can write to a folder. Files that they put there would be shown as data of the runs.
 #[cfg(unix)]
 fn is_for_others(folder: &Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    // Who cannot look at it cannot write the index either, which is reported.
+    // If the folder cannot be read, writing the index fails, too, which is reported.
     let metadata = folder.metadata().ok()?;
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Some("belongs to another user");
@@ -202,7 +202,7 @@ fn is_for_others(folder: &Path) -> Option<&'static str> {
     is_writable.then_some("can be written to by others, who may have planted an index in it")
 }
 
-/// Elsewhere the user's own cache folder is private by its place.
+/// On other systems, the location of the user's cache folder makes it private.
 #[cfg(not(unix))]
 fn is_for_others(_: &Path) -> Option<&'static str> {
     None

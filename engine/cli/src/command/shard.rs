@@ -1,5 +1,5 @@
-//! `scorebox shard`: a suite over one Parquet file, whose results are another one: a part of a run that many machines
-//! share.
+//! `scorebox shard`: runs a suite over one Parquet file, and writes the results to another: a part of a run that many
+//! machines share.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::{
     words,
 };
 
-/// Batches that are read ahead.
+/// The most batches that are read ahead.
 const WAITING_BATCHES: usize = 2;
 
 /// Score one part of a run that many machines share: Parquet in, Parquet out
@@ -89,7 +89,7 @@ impl Shard {
         let capabilities = self.workspace.capabilities()?;
         let capabilities = match suite.judges.is_empty() {
             true => capabilities,
-            // Refused in a moment, for what it is.
+            // A suite that asks judges is refused later, with the right reason.
             false => setup::unasked_judges(&suite),
         };
         let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
@@ -135,7 +135,7 @@ impl Shard {
         let progress = |cases| waiting.iter().for_each(|waiting| waiting.at(cases));
         let cases = tokio::select! {
             scored = score(scorer, input, &columns, &mut file, progress) => scored.map_err(failure)?,
-            // The file, which has no name yet, goes as well.
+            // The unfinished file, which does not have its name yet, is removed as well.
             Some(exit) = signals.next() => return Ok(exit),
         };
         drop(waiting);
@@ -158,7 +158,7 @@ impl Shard {
     }
 }
 
-/// Scores the cases while others are read, and writes their results; answers with how many there are.
+/// Scores the cases while others are read, and writes their results; returns how many there are.
 async fn score(
     scorer: &BatchScorer,
     input: &Input,

@@ -1,4 +1,4 @@
-//! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
+//! `scorebox show`: shows one case in full: its parts, its verdict, and everything that its scorers report about it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::{
     words,
 };
 
-/// Rows that are read at once: each may have some MiB of meta.
+/// The rows that are read at once: each may have some MiB of meta.
 const PAGE: usize = 32;
 
 /// Show one case in full: its parts, its verdict, and every score with its reason, assertions and log
@@ -61,7 +61,7 @@ struct Shown {
     attempt: u32,
     #[serde(flatten)]
     shown: ShownVerdict,
-    /// The verdict in words.
+    /// The verdict as text.
     #[serde(skip)]
     verdict: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ struct Shown {
     lower_is_better: BTreeSet<String>,
 }
 
-/// A scorer that decided against the case, as `cases` has it.
+/// A scorer that decided against the case, as `cases` shows it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Against {

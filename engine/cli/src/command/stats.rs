@@ -21,7 +21,8 @@ use crate::{
     words,
 };
 
-/// Runs of which it is known whether they are whole, if the scores of all are pooled; and how many it is said of.
+/// The most runs that are checked for completeness when the scores of all are pooled, and the most that a warning
+/// lists.
 const MAX_RUNS: usize = 10_000;
 const MAX_SAID: usize = 5;
 
@@ -101,7 +102,7 @@ impl Stats {
         Ok(Exit::Done)
     }
 
-    /// The verdicts and what repeats of cases say of them; `None` of a part of the scorers, or of several runs.
+    /// The verdicts, and their figures over repeats of cases; `None` for a part of the scores, or for several runs.
     fn decided(
         &self,
         store: &Store,
@@ -135,7 +136,7 @@ impl Stats {
         })
     }
 
-    /// The verdicts, and which run the figures are of if none was named.
+    /// Prints the verdicts, and names the run if the user did not.
     fn say_what_it_is_of(
         &self,
         run: Option<&str>,
@@ -155,12 +156,12 @@ impl Stats {
         }
     }
 
-    /// The run that is asked for.
+    /// The requested run.
     fn asked(&self) -> Option<&str> {
         self.named.as_deref().or(self.run.as_deref())
     }
 
-    /// What the scorers that are asked for say about all cases of the run; nothing about a part of them.
+    /// The requested scorers' summaries of the run; empty if the figures cover only a part of its cases.
     fn summaries(
         &self,
         store: &Store,
@@ -173,8 +174,8 @@ impl Stats {
     }
 }
 
-/// The figures of a scorer as JSON, with its summary of the run, how far the run has come and the run's verdict, unless
-/// they are of several runs.
+/// The figures of a scorer as JSON, with its summary of the run, the state of the run and its verdict, unless the
+/// figures cover several runs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OfScorer<'a> {
@@ -186,7 +187,7 @@ struct OfScorer<'a> {
     summary: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary_error: Option<AnswerError>,
-    /// That of all cases, in which this scorer alone is listed: the others have theirs beside their own figures.
+    /// The verdict of all cases. It lists only this scorer: the others have the verdict beside their own figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<DecidedRun>,
 }
@@ -213,7 +214,7 @@ impl<'a> OfScorer<'a> {
     }
 }
 
-/// Which of all runs are not whole.
+/// Warns of incomplete runs among all runs.
 fn warn_of_runs(store: &Store) -> Result<(), Failure> {
     let said: Vec<String> =
         store.runs(MAX_RUNS)?.iter().flat_map(report::not_whole).take(MAX_SAID + 1).collect();
@@ -224,7 +225,7 @@ fn warn_of_runs(store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That the figures are of several scorers of one name, if they are.
+/// The warning that the figures cover several scorers with one name, if they do.
 fn mixed(aggregate: &Aggregate) -> Option<String> {
     let changes = &aggregate.scorer_changes;
     let has_another_unit =

@@ -1,5 +1,5 @@
-//! `scorebox suite`: what a suite file resolves to, whether its scorers load, and what such a file may say. Scores
-//! nothing.
+//! `scorebox suite`: shows what a suite file resolves to, checks whether its scorers load, and prints the JSON Schema.
+//! It scores nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -96,7 +96,7 @@ impl Check {
     }
 }
 
-/// What the scorers are, once they are loaded.
+/// The table of the loaded scorers.
 fn loaded_table<'s>(scorers: impl Iterator<Item = &'s ReadyScorer>) -> Table {
     let columns =
         ["scorer", "component", "version", "severity", "threshold", "weight", "required", "reads"];
@@ -133,8 +133,8 @@ impl Show {
     }
 }
 
-/// The plan as it is printed. It is stored with the suite's own keys for a scorer's identity; what is printed has those
-/// of rows.
+/// The plan for printing. It is stored with the suite's own keys for a scorer's identity, and printed with the keys of
+/// rows.
 fn in_keys_of_rows(mut plan: Value) -> Value {
     let scorers = plan.get_mut("scorers").and_then(Value::as_array_mut);
     for scorer in scorers.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -147,7 +147,7 @@ fn in_keys_of_rows(mut plan: Value) -> Value {
     plan
 }
 
-/// What is said about each scorer, before any is loaded.
+/// The table of the scorers before they are loaded.
 fn plan_table(suite: &Resolved) -> Table {
     let columns = [
         "scorer",
@@ -196,7 +196,7 @@ fn yes_or_no(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
 }
 
-/// What the suite says, if anything.
+/// The suite's value for a cell, if it has one.
 fn said(said: Option<String>) -> String {
     said.unwrap_or_else(|| "-".to_owned())
 }

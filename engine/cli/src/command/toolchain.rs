@@ -1,5 +1,5 @@
-//! `scorebox toolchain`: what runs scripts of languages that are not embedded, made and looked at. How it is made
-//! stands in `python_engine`.
+//! `scorebox toolchain`: builds and lists the engines for scripts in languages that are not embedded. `python_engine`
+//! builds the engine itself.
 
 use std::{
     fs, io,
@@ -26,10 +26,10 @@ use crate::{
     words,
 };
 
-/// The name of a folder in which engines are made begins so.
+/// The prefix of the folders in which engines are made.
 const SCRATCH: &str = "python.";
-/// After so long without a file that came or went in it, such a folder was left by a process that was killed: pip and
-/// componentize-py take minutes.
+/// A folder in which no file was created or removed for this time was left by a killed process: pip and componentize-py
+/// take minutes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Install the engine for Python scripts, and list the installed engines
@@ -109,7 +109,7 @@ impl Add {
         };
         fs::create_dir_all(folder).map_err(|error| cannot("make the folder", error))?;
         remove_abandoned(folder);
-        // On the same file system, so that it appears in its place as a whole.
+        // On the same file system, so that renaming it is atomic.
         let scratch = Scratch::beside(&first.path, SCRATCH);
         let scratch = scratch.map_err(|error| cannot("write to the folder", error))?;
         let made = python_engine::make(&self.python, scratch.path())?;
@@ -124,7 +124,7 @@ impl Add {
         Ok(Exit::Done)
     }
 
-    /// Has it run a script, which also compiles it for those that follow.
+    /// Makes the engine run a script, which also compiles it for later scripts.
     fn must_score(&self, engine: &PythonEngine, folder: &Path) -> Result<(), Failure> {
         let script = folder.join("one.py");
         let text = match engine.asks_judge {
@@ -179,24 +179,24 @@ impl List {
     }
 }
 
-/// Removes the folders of processes that were killed while they made engines.
+/// Removes the folders that killed processes left while they made engines.
 fn remove_abandoned(folder: &Path) {
     let now = SystemTime::now();
     for file in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_scratch = file.file_name().to_string_lossy().starts_with(SCRATCH);
-        // Not that of what a link leads to.
+        // Does not follow links.
         let modified = file.metadata().ok().filter(|it| it.is_dir() && is_scratch);
         let modified = modified.and_then(|it| it.modified().ok());
         // A time in the future has no age.
         let age = modified.and_then(|modified| now.duration_since(modified).ok());
         if age.is_some_and(|age| age > ABANDONED_AFTER) {
-            // It costs room on the disk, and no engine.
+            // A folder that stays only costs disk space.
             let _ = fs::remove_dir_all(file.path());
         }
     }
 }
 
-/// A file, its size and its digest.
+/// Describes a file: its path, its size and its digest.
 fn described(file: &Path) -> Result<String, Failure> {
     let bytes = fs::read(file)
         .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())))?;

@@ -1,4 +1,4 @@
-//! `scorebox trend`: the means of scorers over the runs of a database.
+//! `scorebox trend`: shows the means of scorers over the runs of a database.
 
 use scorebox::{
     aggregate::{Trend as ScorerTrend, TrendOptions, trend},
@@ -17,7 +17,7 @@ use crate::{
 
 /// The most runs that are read.
 const MAX_RUNS: u64 = 1000;
-/// Runs of which it is said that they lack lines.
+/// The most runs that the warning about skipped lines lists.
 const MAX_SAID: usize = 5;
 
 /// Show the mean of each scorer over the runs in the database, the oldest run first
@@ -89,7 +89,7 @@ impl Trend {
         Ok(Exit::Done)
     }
 
-    /// That no run is of the suite that was asked for, or has the scorer.
+    /// The failure that no run is of the requested suite, or has the requested scorer.
     fn no_such_runs(&self) -> Failure {
         let suite = self.suite.as_ref();
         let suite = suite.map(|it| format!("is of a suite `{}`", report::one_line(it, 64)));
@@ -105,7 +105,7 @@ impl Trend {
     }
 }
 
-/// Which of the runs lack lines: how each ended, the figures say themselves.
+/// Warns of runs with skipped lines. The figures themselves show how each run ended.
 fn warn_of_skipped_lines(store: &Store, trends: &[ScorerTrend]) -> Result<(), Failure> {
     let points = trends.iter().flat_map(|trend| &trend.points);
     let mut runs: Vec<(i64, &str)> =
@@ -123,7 +123,7 @@ fn warn_of_skipped_lines(store: &Store, trends: &[ScorerTrend]) -> Result<(), Fa
     Ok(())
 }
 
-/// Whether the scorer is another one in one of the runs.
+/// Whether the scorer changed in one of the runs.
 fn has_others(trend: &ScorerTrend) -> bool {
     trend.points.iter().any(|point| !point.scorer_changes.is_empty())
 }

@@ -1,5 +1,5 @@
-//! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that
-//! is not said by name.
+//! `scorebox update`: updates published scorers of a suite to newer versions, after showing the changes. It gives a
+//! scorer more access only if the user names that.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -35,7 +35,7 @@ use crate::{
     words,
 };
 
-/// The most versions that an error names.
+/// The most versions that an error lists.
 const MAX_NAMED: usize = 5;
 
 /// Update published scorers of a suite, after a look at what changes
@@ -104,7 +104,7 @@ pub(crate) struct Update {
     sandbox: SandboxArguments,
 }
 
-/// What updating needs.
+/// The inputs of an update.
 struct Updating {
     trust: Trust,
     sandbox: Sandbox,
@@ -115,25 +115,25 @@ struct Updating {
 }
 
 impl Updating {
-    /// The scorer as the suite has it.
+    /// The suite's entry for the scorer.
     fn entry(&self, name: &str) -> Option<&SuiteScorer> {
         let mut scorers = self.suite.iter().flat_map(|suite| &suite.scorers);
         scorers.find(|scorer| scorer.id.as_str() == name)
     }
 }
 
-/// A scorer of the suite, and what it is locked to.
+/// A scorer of the suite, and its lock.
 struct Used {
     name: String,
     locked: Locked,
 }
 
-/// What is known of the locked version.
+/// The known facts about the locked version.
 #[derive(Default)]
 struct Before {
-    /// What the component says about itself, and its size in bytes.
+    /// What the component reports about itself, and its size in bytes.
     described: Option<(ScorerInfo, u64)>,
-    /// What its publisher says about it.
+    /// The publisher's statements about it.
     words: Option<BTreeMap<String, String>>,
 }
 
@@ -160,7 +160,7 @@ impl Update {
         Failure::of_each(refused.into_iter()).map_or(Ok(Exit::Done), Err)
     }
 
-    /// The scorers that are to be updated.
+    /// The scorers to update.
     fn used(&self) -> Result<Vec<Used>, Failure> {
         let suite = SuiteEdit::open(&self.suite)?;
         let lock = LockFile::beside(&self.suite)?;
@@ -262,8 +262,7 @@ impl Update {
         self.change(used, &candidate, &updating.components)
     }
 
-    /// The version to update to, looked at, and what is known of the locked one; `None` if there is nothing to update
-    /// to.
+    /// The inspected version to update to, and the facts about the locked one; `None` if there is no such version.
     async fn candidate(
         &self,
         used: &Used,
@@ -277,7 +276,7 @@ impl Update {
         let releases = releases(&registry).await.map_err(failure)?;
         self.must_be_known(used, &releases)?;
         let Some(target) = self.target(used, &releases)? else {
-            // What an older scorebox locked is locked again with its signature.
+            // A lock of an older scorebox is written again with the signature.
             if !matches!(used.locked.signed, Some(Signed::Said(_))) || self.dry_run {
                 return Ok(None);
             }
@@ -296,7 +295,7 @@ impl Update {
         Ok(Some((candidate, before)))
     }
 
-    /// Refuses to say that there is nothing newer where nothing is known.
+    /// Fails instead of reporting that nothing is newer if the versions are not known.
     fn must_be_known(&self, used: &Used, releases: &Releases) -> Result<(), Failure> {
         match self.to {
             Some(_) => Ok(()),
@@ -358,7 +357,7 @@ impl Update {
         command + self.oci.again()
     }
 
-    /// What the locked component says about itself; `None` if it cannot be had.
+    /// What the locked component reports about itself; `None` if the component is not available.
     async fn described(
         &self,
         used: &Used,
@@ -396,7 +395,7 @@ impl Update {
         Ok(setup::finish(setup::small_runtime()?, rescored)?.words())
     }
 
-    /// Refuses a version that does not load as the suite has it: the suite would not run any more.
+    /// Refuses a version that does not load with the suite's entry: the suite would no longer run.
     fn must_load(
         &self,
         used: &Used,
@@ -408,7 +407,7 @@ impl Update {
         setup::finish(setup::small_runtime()?, loading)
     }
 
-    /// Refuses what is wider and not said by name.
+    /// Refuses wider access that the user did not name.
     fn must_be_said(
         &self,
         used: &Used,
@@ -456,7 +455,7 @@ impl Update {
             return Err(Failure::new("its entry was changed while this command ran")
                 .hint("look at the suite file, and update again"));
         }
-        // Others may have locked it while the user looked.
+        // Another process may have locked it while the user was asked.
         candidate.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         setup::keep(components, &candidate.pulled.component)?;
         let needed = candidate.anatomy.grants();
@@ -468,7 +467,7 @@ impl Update {
             .collect();
         suite.change(&used.name, &candidate.uses(), &granted);
         lock.lock.insert(candidate.locked());
-        // First the lock: no suite names a scorer that is not locked.
+        // The lock comes first, so that no suite ever names a scorer that is not locked.
         lock.write()?;
         suite.write()?;
         if !Uses::beside(&lock, &[&self.suite])?.have(&old) {
@@ -509,7 +508,7 @@ impl Update {
         Ok(())
     }
 
-    /// Leaves out of the lock what no suite beside it uses, and writes one of an older version again.
+    /// Removes entries that no suite beside the lock uses, and rewrites a lock of an older version.
     fn tidy(&self) -> Result<(), Failure> {
         let _turn = Turn::take(&self.suite);
         let mut lock = LockFile::beside(&self.suite)?;

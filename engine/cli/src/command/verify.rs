@@ -1,5 +1,5 @@
-//! `scorebox verify`: computes stored scores again and says what differs; writes and checks receipts.
-//! Changes nothing that is stored. `receipts` reads what a receipt is checked with, `showing` has what the user reads.
+//! `scorebox verify`: computes stored scores again and reports differences; writes and checks receipts. It changes no
+//! stored data. `receipts` reads the inputs for checking a receipt, `showing` formats the output.
 
 mod receipts;
 mod showing;
@@ -31,13 +31,13 @@ use crate::{
     words,
 };
 
-/// The database with a sample of shards, in its folder.
+/// The file name of the temporary database with a sample of shards.
 const SAMPLE: &str = "sample.db";
 
-/// Characters of a result in an error.
+/// The most characters of a result in an error.
 const RESULT_CHARACTERS: usize = 60;
 
-/// A shard must say itself what it was scored with.
+/// The hint for a shard that does not record what it was scored with.
 const NOT_A_SHARD: &str = "`scorebox shard` writes shards; make one of what a data engine wrote: \
      `scorebox merge FILE --suite SUITE -o run.parquet`";
 
@@ -169,7 +169,7 @@ impl Verify {
         Ok(self.exit(&findings))
     }
 
-    /// What comes of it.
+    /// The findings of the command.
     async fn findings(&self, jobs: usize, sandbox: &Sandbox) -> Result<Findings, Failure> {
         if let Some(receipt) = &self.check {
             return self.checked(receipt, sandbox).await;
@@ -187,7 +187,7 @@ impl Verify {
         }
     }
 
-    /// What comes of a receipt.
+    /// The findings about a receipt.
     async fn checked(&self, receipt: &Path, sandbox: &Sandbox) -> Result<Findings, Failure> {
         let (receipt, component, case) = self.checked_files(receipt)?;
         let waiting = Waiting::on(self.compiling());
@@ -199,7 +199,7 @@ impl Verify {
         Ok(findings)
     }
 
-    /// What comes of the scores of a run.
+    /// The findings about the scores of a run.
     async fn computed(
         &self,
         store: &Store,
@@ -235,7 +235,7 @@ impl Verify {
         }
     }
 
-    /// Computes no score.
+    /// Compares the run's root with `root`, without computing scores.
     fn compare_root(&self, root: Digest) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?;
@@ -251,7 +251,7 @@ impl Verify {
         Ok(self.exit(&findings))
     }
 
-    /// Why there is nothing to show at first.
+    /// The text for the time before there are results.
     fn compiling(&self) -> &'static str {
         match self.trust_cache {
             true => COMPILING,
@@ -259,7 +259,7 @@ impl Verify {
         }
     }
 
-    /// A sample of the shards that are named, in a database of a folder that goes with it.
+    /// A sample of the named shards, in a database in a temporary folder.
     fn sampled(&self) -> Result<Option<(TempDir, RunId)>, Failure> {
         if self.shard.is_empty() {
             return Ok(None);
@@ -279,7 +279,7 @@ impl Verify {
         let database = folder.path().join(SAMPLE);
         let run = sample_of_shards(&merge, cases, self.seed, &database, &setup::registry());
         let run = run.map_err(|error| match error {
-            // What is wrong with the plan or a row is refused by the database, too, and is no matter of room.
+            // The database also refuses an invalid plan or row, which is not a lack of disk space.
             ShardError::Store(error @ StoreError::Rejected { .. }) => {
                 Failure::new(format!("the shards cannot be stored: {error}"))
             }
@@ -312,7 +312,7 @@ impl Verify {
     }
 }
 
-/// What a verdict on a root says about the run.
+/// The meaning of a verdict on a root for the run.
 fn of_the_root(verdict: &Verdict) -> &'static str {
     let Verdict::Different { differences } = verdict else {
         return "the root matches: the run has not changed since it ended";
@@ -320,7 +320,7 @@ fn of_the_root(verdict: &Verdict) -> &'static str {
     let named = differences.iter().filter(|it| it.is_of_what_a_root_names()).count();
     match differences.iter().any(|it| it.what == "root") {
         true => "the root differs: the run has changed since it ended with that root",
-        // Such as a case that is not under a key of its run.
+        // For example, a case that is not under a key of its run.
         false if named == 0 => {
             "the run has changed since it ended, in what the root does not cover"
         }
@@ -334,7 +334,7 @@ fn of_the_root(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Shards that have two results of one case: which of them a sample is of, nobody can say.
+/// The failure that shards have two results for one case, so that it is unclear which one to sample.
 fn contradicting(error: &ShardError, merge: &Merge) -> Failure {
     let first = merge.duplicates().differences.first();
     let first = first.map(|it| {
@@ -348,8 +348,7 @@ fn contradicting(error: &ShardError, merge: &Merge) -> Failure {
         .hint("nothing was verified; leave out a shard, or score the case again")
 }
 
-/// What is known before a score is computed: what is looked at beside the scores, and the judges that they are based
-/// on.
+/// The findings before scores are computed: what else is checked, and the judges that the scores are based on.
 fn before_scores(store: &Store, request: &VerifyRequest) -> Result<Findings, Failure> {
     let judges = judges(store, request.filter())?;
     let mut asked = BTreeMap::new();
@@ -361,7 +360,7 @@ fn before_scores(store: &Store, request: &VerifyRequest) -> Result<Findings, Fai
     Ok(Findings::of_a_run(scope(store, request)?, judges, asked))
 }
 
-/// What of the run is looked at beside its scores.
+/// The parts of the run that are checked in addition to its scores.
 fn scope(store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
     if !request.is_of_the_whole_run() {
         return Ok(Scope::Part);
@@ -375,12 +374,12 @@ fn scope(store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
     })
 }
 
-/// The judges of the scorers that `filter` names, as they are stored.
+/// The stored judges of the scorers that `filter` names.
 fn judges(store: &Store, filter: &ScoreFilter) -> Result<BTreeMap<String, JudgeIdentity>, Failure> {
     let run = store.run(filter.run.as_deref().unwrap_or_default())?;
     let scorers = store.scorers(run.key)?.into_iter().map(|scorer| scorer.spec);
     let wanted = scorers.filter(|it| filter.scorer.as_ref().is_none_or(|id| *id == it.scorer_id));
-    // What is damaged is a finding of its scores.
+    // Damaged data becomes a finding about its scores.
     let judge = |it: ScorerSpec| {
         let judge = serde_json::from_str(&it.judge_json?).ok()?;
         Some((it.scorer_id, judge))

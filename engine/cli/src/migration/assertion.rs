@@ -1,5 +1,5 @@
-//! An assertion of promptfoo as a scorer with its configuration, or why there is none. What the types of assertions are
-//! made of is for other files to say; docs/coming-from.md says how far they are equal.
+//! Converts a promptfoo assertion to a scorer with its configuration, or reports why there is no equivalent. Other
+//! files convert the individual types; docs/coming-from.md describes how far they are equal.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use super::{
 /// A scorer that is equal to an assertion.
 #[derive(Debug)]
 pub(super) struct Equal {
-    /// What the assertion is called.
+    /// The name of the assertion.
     pub name: String,
     pub uses: &'static str,
     pub config: Map<String, Value>,
@@ -25,9 +25,8 @@ pub(super) struct Equal {
 }
 
 impl Equal {
-    /// The same for the ground truth of each case, if the scorer takes it in place of the one text that is expected
-    /// here. The texts that stand with commas between them in `values` are no ground truth, which is one text or a
-    /// list.
+    /// The same scorer with the ground truth of each case, if the scorer can use it in place of the one expected text.
+    /// Comma-separated texts in `values` cannot be the ground truth, which is one text or a list.
     pub(super) fn of_ground_truth(mut self) -> Option<Equal> {
         let takes = TAKES_GROUND_TRUTH.contains(&self.uses);
         (takes && self.config.remove("value").is_some()).then_some(self)
@@ -40,8 +39,8 @@ const CHANGES: [(&str, &str); 2] = [
     ("contextTransform", "its `contextTransform` is code that makes the context"),
 ];
 
-/// The scorer that scores as an assertion does, or why no scorer does. Variables are replaced in its value; without
-/// variables, the value stays as it is written.
+/// The scorer that scores as an assertion does, or why no scorer does. Variables are replaced in its value; with `None`
+/// in place of variables, the value stays as written.
 pub(super) fn translated(
     assertion: &Map<String, Value>,
     variables: Option<&Map<String, Value>>,
@@ -69,9 +68,9 @@ pub(super) fn translated(
     if negated {
         making.set("negate", true);
     }
-    // Inverted, a score is 1 less the other.
+    // An inverted score is 1 minus the score.
     let threshold = threshold.map(|it| if negated { 1.0 - it } else { it });
-    // What only measures cannot fail, whatever its own threshold or the scorer's.
+    // An assertion that only measures cannot fail, whatever its threshold or the scorer's.
     let threshold = if weight == Some(0.0) { Some(ANY_SCORE) } else { threshold };
     let config = Value::Object(making.config.clone());
     if has(&config, Value::is_null) {
@@ -119,7 +118,7 @@ const WITHOUT_NEGATE: [&str; 10] = [
 pub(super) const READ_CONTEXT: [&str; 3] = ["context-recall", "context-relevancy", "faithfulness"];
 /// The scorer whose expected value can only be the case's ground truth.
 pub(super) const NEEDS_GROUND_TRUTH: &str = "context-recall";
-/// Scorers that take the case's ground truth where no value is configured.
+/// Scorers that use the case's ground truth if no value is configured.
 const TAKES_GROUND_TRUTH: [&str; 9] = [
     "bleu",
     "contains",
@@ -132,7 +131,7 @@ const TAKES_GROUND_TRUTH: [&str; 9] = [
     "rouge",
 ];
 
-/// The scorer and the score that passes, where it is not the scorer's own.
+/// The scorer, and the passing score if it is not the scorer's own.
 fn made(making: &mut Making<'_>, kind: &str) -> Made {
     let made = of_the_table(making, kind)
         .or_else(|| of_texts(making, kind))
@@ -151,7 +150,7 @@ fn has(value: &Value, is_it: fn(&Value) -> bool) -> bool {
         }
 }
 
-/// Whether TOML has no room for it: a whole number above 2^63 - 1.
+/// Whether TOML cannot represent it: a whole number above 2^63 - 1.
 fn is_too_large(value: &Value) -> bool {
     value.is_u64() && !value.is_i64()
 }

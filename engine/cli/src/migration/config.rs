@@ -1,5 +1,5 @@
-//! What of promptfoo's configuration counts: tests, variables and assertions. What an assertion is, is for `assertion`
-//! to say; which numbers tests have, for `numbers`.
+//! Reads the parts of promptfoo's configuration that matter: tests, variables and assertions. `assertion` converts
+//! assertions, and `numbers` numbers the tests.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use super::{
 
 /// Why a judge is not taken over.
 pub(super) const OTHER_JUDGE: &str = "another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = \"NAME\"` for the scorers that ask it";
-/// Why what a judge is asked is not taken over.
+/// Why a judge's prompt is not taken over.
 pub(super) const OTHER_PROMPT: &str = "a prompt for the judge: the scorers have their own, and only what they are to judge is configured";
 /// Keys of a configuration that change what is judged, or how.
 const OF_THE_WHOLE: [(&str, &str); 3] = [
@@ -20,24 +20,24 @@ const OF_THE_WHOLE: [(&str, &str); 3] = [
     ("extensions", "code that may change tests and outputs before they are judged"),
     ("derivedMetrics", "figures of several metrics: compute them of what `scorebox export` writes"),
 ];
-/// What follows where the number of tests is not known.
+/// The consequence if the number of tests is not known.
 const UNKNOWN_NUMBERS: &str =
     ". How many tests they make is unknown, and so are the numbers of those behind them";
 
-/// What follows where a test, or more than one, is missing.
+/// The consequence if one or more tests are missing.
 const UNKNOWN_BEHIND: &str = ". The numbers of the tests behind it are unknown";
 
 /// Why the assertions of a test are not taken over.
 const UNKNOWN_NUMBER: &str = "the number of this test in the results is unknown, because of a test before it that is listed here, too: put that into this file";
 
-/// What of the default assertions is not taken over where numbers of tests are unknown.
+/// The part of the default assertions that is not taken over if numbers of tests are unknown.
 const ONLY_KNOWN_NUMBERS: &str = "only for tests whose numbers are known, where it depends on the test: on its variables, or on `disableDefaultAsserts`";
 
 /// Why a file or a program of tests is not read.
 const TESTS_ELSEWHERE: &str =
     "tests that are in another file, or that a program makes, are not read: put them into this one";
 
-/// What counts of a configuration.
+/// The parts of a configuration that matter.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     pub description: Option<String>,
@@ -46,12 +46,12 @@ pub(crate) struct Config {
     pub judge: Option<String>,
 }
 
-/// An assertion where it stands.
+/// An assertion with its location.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub place: String,
     pub assertion: Map<String, Value>,
-    /// The tests that it is for.
+    /// The tests that it applies to.
     pub tests: Vec<Test>,
     /// Whether these are all.
     pub of_all: bool,
@@ -98,7 +98,7 @@ impl Reading {
         self.test_options("defaultTest", &default);
         let spread = is_spread_out(&object(default.get("options")));
         self.variables_in_files("defaultTest", &default, spread);
-        // Those that have the assertions of `defaultTest`.
+        // The tests that have the assertions of `defaultTest`.
         let (mut all, mut are_all) = (Vec::new(), true);
         for (index, test) in list(document.get("tests")).iter().enumerate() {
             let place = format!("tests[{index}]");
@@ -136,7 +136,7 @@ impl Reading {
         self.default_assertions(&assertions, &all, are_all);
     }
 
-    /// Takes up the assertions of `defaultTest` before the others, as they hold for all tests, or for most.
+    /// Adds the assertions of `defaultTest` before the others, because they apply to all or most tests.
     fn default_assertions(&mut self, assertions: &[Value], tests: &[Test], of_all: bool) {
         const PLACE: &str = "defaultTest.assert";
         if assertions.is_empty() {
@@ -146,7 +146,7 @@ impl Reading {
         if self.numbers.are_lost() && (!of_all || assertions.iter().any(depends)) {
             self.leave_out(PLACE, "", ONLY_KNOWN_NUMBERS);
         }
-        // Without a node, a scorer would be for all cases.
+        // Without a node, a scorer would apply to all cases.
         if tests.is_empty() && !of_all {
             return self.leave_out(
                 PLACE,
@@ -159,7 +159,7 @@ impl Reading {
         self.config.assertions.extend(behind);
     }
 
-    /// Takes up the assertions of a test; answers with the tests that its variables make of it.
+    /// Adds the assertions of a test; returns the tests that its variables expand it to.
     fn test(
         &mut self,
         place: &str,
@@ -194,7 +194,7 @@ impl Reading {
         tests
     }
 
-    /// What a test has beside variables and assertions, and what changes what its assertions mean.
+    /// Leaves out a test's keys that have no equivalent, or that change the meaning of its assertions.
     fn test_options(&mut self, place: &str, test: &Map<String, Value>) {
         if test.contains_key("threshold") {
             self.leave_out(
@@ -244,7 +244,8 @@ impl Reading {
         }
     }
 
-    /// What is not known of a test because its variables are in files; with `spread`, their values also make tests.
+    /// Lists what is not known of a test because its variables are in files; with `spread`, their values also expand it
+    /// to several tests.
     fn variables_in_files(&mut self, place: &str, test: &Map<String, Value>, spread: bool) {
         const NOT_READ: &str = "variables in another file are not read: put them into this one";
         const EACH_FILE: &str = "each file that the pattern finds is a value: write a list of them";
@@ -304,7 +305,7 @@ impl Reading {
             } else {
                 let inner =
                     self.assertion_list(&format!("{place}.assert"), assertion.get("assert"));
-                // promptfoo has no set in a set.
+                // promptfoo does not allow a set in a set.
                 let inner = inner.into_iter().filter(|it| it.get("type") != assertion.get("type"));
                 let inner: Vec<Value> = inner.collect();
                 self.assertions(&format!("{place}.assert"), &inner, tests, of_all);
@@ -312,7 +313,7 @@ impl Reading {
         }
     }
 
-    /// The assertions of a test. What is no list of them is listed.
+    /// The assertions of a test. A value that is not a list is reported.
     fn assertion_list(&mut self, place: &str, written: Option<&Value>) -> Vec<Value> {
         match written {
             None | Some(Value::Null) => {}
@@ -326,8 +327,7 @@ impl Reading {
         Vec::new()
     }
 
-    /// Whether a value is a reference that nothing was put in place of, which is listed then; `behind` is what follows
-    /// from it.
+    /// Whether a value is a reference that was not replaced, which is then reported; `behind` is the consequence.
     fn is_elsewhere(&mut self, place: &str, value: &Value, behind: &str) -> bool {
         let Some(name) = reference(value) else { return false };
         self.leave_out(place, name, &format!("{}{behind}", references::why(name)));
@@ -340,8 +340,8 @@ impl Reading {
     }
 }
 
-/// The model that judges: `openai:chat:gpt-4o` of the default test's grader, or of its provider, which is promptfoo's
-/// next choice.
+/// The model that judges: `openai:chat:gpt-4o` of the default test's grader, or of its provider, which promptfoo uses
+/// next.
 fn judge(default: &Map<String, Value>) -> Option<String> {
     let grader = default.get("options").and_then(|options| options.get("provider"));
     grader.or_else(|| default.get("provider")).and_then(grader_name)
@@ -359,7 +359,7 @@ pub(super) fn is_other_judge(provider: &Value, judge: Option<&str>) -> bool {
         && (name.is_none() || name.as_deref() != judge || provider.get("embedding").is_some())
 }
 
-/// Whether a variable that is a list makes a test of each value.
+/// Whether a variable that is a list makes a test for each value.
 fn is_spread_out(options: &Map<String, Value>) -> bool {
     options.get("disableVarExpansion") != Some(&Value::Bool(true))
 }
@@ -371,19 +371,19 @@ fn has_default_assertions(test: &Map<String, Value>) -> bool {
     disabled != Some(&Value::Bool(true))
 }
 
-/// Whether it is a path that several files may have.
+/// Whether it is a path that may match several files.
 fn finds_files(value: &Value) -> bool {
     let path = value.as_str().and_then(|text| text.strip_prefix("file://"));
     path.is_some_and(|path| path.contains(['*', '?', '[', '{']))
 }
 
-/// The file or the program that stands in place of a test: `path` of `{path: file://more.csv}`.
+/// The file or the program that replaces a test: `path` of `{path: file://more.csv}`.
 fn tests_elsewhere(test: &Map<String, Value>) -> Option<&str> {
     test.get("path").and_then(Value::as_str)
 }
 
 /// Each combination of the values of variables that are lists of texts. With several lists, which combination has which
-/// number depends on the order in which they are written, which is not known here: their values are left out then.
+/// number depends on the order in which they are written, which is not known here, so their values are left out.
 fn combinations(variables: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let is_spread = |value: &Value| {
         value.as_array().is_some_and(|values| values.first().is_some_and(Value::is_string))

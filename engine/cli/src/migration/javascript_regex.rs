@@ -1,12 +1,12 @@
-//! Patterns that JavaScript and the scorer `regex` read in different ways. What the scorer does not read at all is for
-//! itself to refuse.
+//! Finds patterns that JavaScript and the scorer `regex` read in different ways. The scorer itself refuses patterns
+//! that it cannot read.
 
-/// Why a pattern of JavaScript's does not mean the same to `regex`; `None` if nothing in it is known to differ.
+/// Why a JavaScript pattern has another meaning in `regex`; `None` if no difference is known.
 pub(super) fn differs(pattern: &str) -> Option<String> {
     reads_otherwise(pattern).or_else(|| repeats_no_atom(pattern))
 }
 
-/// What `regex` reads, and JavaScript reads in another way.
+/// The part that `regex` accepts, and JavaScript reads in another way.
 fn reads_otherwise(pattern: &str) -> Option<String> {
     let mut rest = pattern;
     let mut in_class = false;
@@ -57,10 +57,10 @@ fn reads_otherwise(pattern: &str) -> Option<String> {
     None
 }
 
-/// What stands before a place in a pattern.
+/// What precedes a position in a pattern.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
-    /// What may be repeated, as far as it matters here.
+    /// Anything else; it counts as repeatable.
     Other,
     /// A repetition, which a `?` makes lazy.
     Repetition,
@@ -69,7 +69,7 @@ enum Before {
 }
 
 /// A repetition of a repetition, such as `x*+`, or of an assertion: `regex` takes it as `(x*)+`, and JavaScript refuses
-/// the pattern. In the pattern, each `{` outside of `[…]` begins a repetition, and no `[` stands in `[…]`.
+/// the pattern. In the pattern, each `{` outside of `[…]` begins a repetition, and `[…]` contains no `[`.
 fn repeats_no_atom(pattern: &str) -> Option<String> {
     let mut before = Before::Other;
     let mut in_class = false;
@@ -106,7 +106,7 @@ fn repeats_no_atom(pattern: &str) -> Option<String> {
     None
 }
 
-/// Whether what stands behind a `{` makes it a repetition in JavaScript: `2}`, `2,}` or `2,3}`.
+/// Whether the text after a `{` makes it a repetition in JavaScript: `2}`, `2,}` or `2,3}`.
 fn is_repetition(behind: &str) -> bool {
     let Some((counts, _)) = behind.split_once('}') else { return false };
     let (least, most) = counts.split_once(',').unwrap_or((counts, ""));
@@ -125,7 +125,7 @@ fn has_flags(behind: &str) -> bool {
     is_flags && !flags.is_empty() && (!is_of_one_group || flags.contains(['x', 'U', 'R', 'u']))
 }
 
-/// Whether an escape means something to `regex`, and to JavaScript, without the flag `u`, only its letter.
+/// Whether an escape has a meaning in `regex`, but is only its letter in JavaScript without the flag `u`.
 fn is_other_escape(escaped: char, parameters: &str) -> bool {
     match escaped {
         'A' | 'a' | 'p' | 'P' | 'U' | 'z' | '<' | '>' => true,

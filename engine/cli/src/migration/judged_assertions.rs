@@ -1,5 +1,5 @@
-//! Assertions that ask a language model about instructions, criteria or a context of their own. Those that a table says
-//! all about are not here.
+//! Converts assertions that ask a language model about their own instructions, criteria or context. `tabled_assertions`
+//! has those that a table describes fully.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' groun
 /// Why a `g-eval` with a list has no equivalent.
 const EACH_ALONE: &str = "promptfoo grades each text of its list alone, and its threshold is for their mean, which no scorer gives: write an \
      assertion for each text";
-/// Between the two scores of a scorer that gives 0 or 1.
+/// A threshold between the two scores of a scorer that gives 0 or 1.
 const YES: f64 = 0.5;
 
-/// What is made of an assertion that asks a judge; `None` for any other.
+/// Converts an assertion that asks a judge; `None` for any other.
 pub(super) fn of_judges(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     Some(match kind {
-        // Without a threshold, promptfoo's judge says itself whether it passes.
+        // Without a threshold, promptfoo's judge itself decides whether the output passes.
         "llm-rubric" => llm_rubric(making),
         "g-eval" => g_eval(making),
         "model-graded-closedqa" | "closed-qa" => closed_qa(making),
@@ -27,7 +27,7 @@ pub(super) fn of_judges(making: &mut Making<'_>, kind: &str) -> Option<Made> {
 
 fn llm_rubric(making: &mut Making<'_>) -> Made {
     let instructions = match making.value()? {
-        // promptfoo (0.121) puts a list into its prompt as JavaScript writes one: with commas between the texts.
+        // promptfoo (0.121) writes a list into its prompt as JavaScript does: with commas between the texts.
         Value::Array(items) if items.iter().all(Value::is_string) => {
             let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
             text_of(texts.join(",").into())?

@@ -1,29 +1,28 @@
-//! What assertions of several types say alike, read into the configuration of a scorer. Which scorer it is, is for the
-//! types to say.
+//! Reads the parts that assertions of several types share into the configuration of a scorer. The types choose the
+//! scorer.
 
 use serde_json::{Map, Value};
 
 use super::template;
 
-/// A scorer in the making.
+/// A scorer that is being made.
 pub(super) struct Making<'a> {
     pub assertion: &'a Map<String, Value>,
-    /// What stands in the places of variables in its value; `None` leaves the value as it is written.
+    /// The values of variables in the assertion's value; `None` leaves the value as written.
     pub variables: Option<&'a Map<String, Value>>,
     pub config: Map<String, Value>,
     pub negated: bool,
 }
 
-/// The scorer and the score that passes, where it is not the scorer's own.
+/// The scorer, and the passing score if it is not the scorer's own.
 pub(super) type Made = Result<(&'static str, Option<f64>), String>;
 
-/// The worst score that passes for assertions of which promptfoo (0.121) passes every score unless they have a
-/// threshold.
+/// The worst passing score for assertions whose every score passes in promptfoo (0.121) unless they have a threshold.
 pub(super) const ANY_SCORE: f64 = 0.0;
 
 const NO_TEXT: &str = "its value is not text";
 
-/// This value, if it is a text that says something.
+/// This value, if it is a text that is not empty.
 pub(super) fn text_of(value: Value) -> Result<String, String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Ok(text),
@@ -45,7 +44,7 @@ impl Making<'_> {
         self.optional_value()?.ok_or_else(|| "it has no `value`".to_owned())
     }
 
-    /// The same, or `None` if it has none.
+    /// The same, or `None` if the assertion has no value.
     pub(super) fn optional_value(&self) -> Result<Option<Value>, String> {
         let value = match self.assertion.get("value") {
             None | Some(Value::Null) => return Ok(None),
@@ -66,7 +65,7 @@ impl Making<'_> {
         }
     }
 
-    /// The same, with the numbers in a list as the texts that promptfoo looks for.
+    /// The same, with numbers in a list as texts, which promptfoo looks for.
     pub(super) fn value_with_numbers_as_texts(&self) -> Result<Value, String> {
         let text = |item: Value| match item {
             Value::Number(number) => template::as_javascript(&number).into(),
@@ -78,7 +77,7 @@ impl Making<'_> {
         })
     }
 
-    /// A value that is one text, whatever is in it.
+    /// A value that is one text, which may be empty.
     pub(super) fn one_text(&self) -> Result<String, String> {
         match self.value()? {
             Value::String(text) => Ok(text),
@@ -86,7 +85,7 @@ impl Making<'_> {
         }
     }
 
-    /// A value that is one text and says something.
+    /// A value that is one text and not empty.
     pub(super) fn text(&self) -> Result<String, String> {
         text_of(self.value()?)
     }

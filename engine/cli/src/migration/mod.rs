@@ -1,15 +1,15 @@
-//! A configuration of promptfoo as a suite: which of its assertions have an equal, and why the others have none. Opens
-//! no file, runs nothing; what a scorer refuses is for others to find out.
+//! Converts a promptfoo configuration to a suite: which of its assertions have an equivalent, and why the others do
+//! not. It opens no file and runs nothing; callers find out which configurations a scorer refuses.
 //!
-//! - `config`: what of the configuration counts: its tests, their variables and assertions.
+//! - `config`: the parts of the configuration that matter: its tests, their variables and assertions.
 //! - `numbers`: the numbers of tests in the results.
-//! - `assertion`: an assertion to a scorer with its configuration, or why there is none.
-//! - `tabled_assertions`: types of assertions of which a table says all; `text_assertions`, `structured_assertions`,
-//!   `trajectory_assertions`, `judged_assertions`: the others, by what they are about.
-//! - `making`: what several types read alike in an assertion; `javascript_regex`: a pattern.
+//! - `assertion`: converts an assertion to a scorer with its configuration, or reports why there is no equivalent.
+//! - `tabled_assertions`: types of assertions that a table describes fully; `text_assertions`, `structured_assertions`,
+//!   `trajectory_assertions`, `judged_assertions`: the others, by subject.
+//! - `making`: the parts of an assertion that several types read in the same way; `javascript_regex`: a pattern.
 //! - `template`: variables in values.
-//! - `references`: what `$ref` names, in its place.
-//! - `yaml`: the text of a configuration to values, as promptfoo reads it.
+//! - `references`: replaces `$ref` with what it names.
+//! - `yaml`: parses the text of a configuration, as promptfoo reads it.
 //! - `suite_text`: the scorers as the text of a suite file.
 //! - here: the scorers of all tests together.
 
@@ -43,40 +43,40 @@ use config::{Config, OTHER_JUDGE, OTHER_PROMPT, Written, is_other_judge};
 pub(crate) use config::read;
 pub(crate) use suite_text::suite_text;
 
-/// What was made of a configuration.
+/// The result of converting a configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Migration {
     pub description: Option<String>,
     pub scorers: Vec<Scorer>,
     pub left_out: Vec<LeftOut>,
-    /// The variable that is to be the cases' ground truth.
+    /// The variable that becomes the cases' ground truth.
     pub ground_truth: Option<String>,
     /// The model that judges, as the configuration names it.
     pub judge: Option<String>,
-    /// The place of each assertion in the order of all.
+    /// The index of each assertion among all.
     order: BTreeMap<String, usize>,
 }
 
 /// A scorer of the suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Scorer {
-    /// Its name in the suite, which no other scorer has.
+    /// Its unique name in the suite.
     pub name: String,
-    /// What its assertion is called.
+    /// The name of its assertion.
     label: String,
     pub uses: &'static str,
     pub config: Map<String, Value>,
     pub threshold: Option<f64>,
     pub weight: Option<f64>,
     pub judged: bool,
-    /// The tests that it is for; empty for all.
+    /// The tests that it scores; empty for all.
     pub nodes: Vec<String>,
-    /// The assertions that it is made of: where each stands, and its type.
+    /// The assertions that it replaces: the location and the type of each.
     from: Vec<(String, String)>,
 }
 
 impl Scorer {
-    /// Whether the other one is the same, for whichever tests.
+    /// Whether both scorers are the same except for their tests.
     fn scores_as(&self, other: &Scorer) -> bool {
         let decides = |it: &Scorer| (it.uses, it.threshold, it.weight);
         self.label == other.label && decides(self) == decides(other) && self.config == other.config
@@ -98,12 +98,12 @@ impl fmt::Display for Mapped<'_> {
     }
 }
 
-/// What has no equivalent.
+/// A part of the configuration that has no equivalent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// Where it stands: `tests[2].assert[0]`.
+    /// Its location: `tests[2].assert[0]`.
     pub place: String,
-    /// What it is: the type of an assertion.
+    /// Its kind: the type of an assertion.
     pub what: String,
     pub why: String,
 }
@@ -130,13 +130,13 @@ pub(crate) fn migrated(config: Config) -> Migration {
 }
 
 impl Migration {
-    /// How many assertions the scorers are made of.
+    /// How many assertions the scorers replace.
     pub(crate) fn translated(&self) -> usize {
         let places = self.scorers.iter().flat_map(|scorer| &scorer.from);
         places.map(|(place, _)| place).collect::<BTreeSet<_>>().len()
     }
 
-    /// The parts of the cases that are variables.
+    /// The parts of the cases that come from variables.
     pub(crate) fn maps(&self) -> Vec<Mapped<'_>> {
         let truth = self.ground_truth.as_deref();
         let truth = truth.map(|variable| Mapped { key: "groundTruth", variable });
@@ -150,7 +150,7 @@ impl Migration {
         self.left_out.iter().any(|left_out| left_out.why == OTHER_JUDGE)
     }
 
-    /// Leaves out the scorers that `why` has a reason for, by their names.
+    /// Leaves out the scorers for whose names `why` has a reason.
     pub(crate) fn without_refused(mut self, why: &BTreeMap<String, String>) -> Migration {
         let refused = self.scorers.extract_if(.., |scorer| why.contains_key(&scorer.name));
         let refused: Vec<Scorer> = refused.collect();
@@ -181,7 +181,7 @@ impl Migration {
             && let Some(equal) = equal.of_ground_truth()
             && self.ground_truth.get_or_insert_with(|| name.to_owned()) == name
         {
-            // One scorer for all tests, as the variable is the ground truth of the cases.
+            // The variable is the cases' ground truth, so one scorer does for all tests.
             return self.put(written, equal, of_all_tests());
         }
         if !value.is_some_and(template::has_variables) {
@@ -207,7 +207,7 @@ impl Migration {
         }
     }
 
-    /// Leaves out what a judged assertion says about its judge; it may be here once for each test.
+    /// Leaves out what a judged assertion says about its judge; the assertion may come once for each test.
     fn leave_out_judge(&mut self, Written { place, assertion, .. }: &Written) {
         let is_listed = |what: &str| {
             self.left_out.iter().any(|left_out| left_out.place == *place && left_out.what == what)
@@ -229,7 +229,7 @@ impl Migration {
         self.left_out.push(LeftOut { place, what, why: why.into() });
     }
 
-    /// Adds a scorer, or its tests to one that is the same otherwise.
+    /// Adds a scorer, or adds its tests to a scorer that is otherwise the same.
     fn put(&mut self, written: &Written, equal: Equal, nodes: Vec<String>) {
         if equal.judged {
             self.leave_out_judge(written);
@@ -252,7 +252,7 @@ impl Migration {
         }
     }
 
-    /// Gives each scorer a name of its own: the assertion's, with a number if another one has it.
+    /// Gives each scorer a unique name: the assertion's, with a number if another scorer has it.
     fn name_scorers(&mut self) {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         let mut last: BTreeMap<String, usize> = BTreeMap::new();
@@ -280,7 +280,7 @@ fn node(number: usize) -> String {
 }
 
 fn nodes(tests: impl Iterator<Item = usize>, of_all: bool) -> Vec<String> {
-    // A test that is written twice is there twice.
+    // A test that is written twice occurs twice.
     let mut seen = BTreeSet::new();
     match of_all {
         true => Vec::new(),
@@ -288,7 +288,7 @@ fn nodes(tests: impl Iterator<Item = usize>, of_all: bool) -> Vec<String> {
     }
 }
 
-/// A text as the name of a scorer: letters, digits, `-`, `_` and `.`.
+/// Converts a text to the name of a scorer: letters, digits, `-`, `_` and `.`.
 fn scorer_name(text: &str) -> String {
     const MAX_CHARACTERS: usize = 48;
     let legal = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');

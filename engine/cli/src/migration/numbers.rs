@@ -1,11 +1,11 @@
 //! The numbers that tests have in promptfoo's results, as the reader of results gives them: without repeats, so that
-//! tests which are the same in all that results say about them have one number. Reads no assertion.
+//! tests that look the same in the results have one number. It reads no assertions.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-/// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
+/// The most tests, with each test's lists of variables expanded; promptfoo numbers the expanded tests in this order.
 pub(super) const MAX_TESTS: usize = 10_000;
 
 /// A test with one value for each variable.
@@ -24,7 +24,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a test, one for each combination of its variables; `None` if there are too many tests by now.
+    /// The tests of an entry, one for each combination of its variables; `None` if there are too many tests by now.
     pub(super) fn of(
         &mut self,
         test: &Map<String, Value>,
@@ -34,7 +34,7 @@ impl Numbers {
         let said = said_of(test, default);
         let mut tests: Vec<Test> = Vec::new();
         for (at, variables) in combinations.into_iter().enumerate() {
-            // Which values the combination has is not always known, and then its place stands for them.
+            // The values of the combination are not always known; then its index replaces them.
             let is_known = !variables.values().any(Value::is_null);
             let place = (!is_known).then_some(at);
             let next = self.known.len();
@@ -50,7 +50,7 @@ impl Numbers {
         Some(tests)
     }
 
-    /// From here on, how many tests there are is unknown.
+    /// Records that the number of tests is unknown from here on.
     pub(super) fn lose(&mut self) {
         self.are_lost = true;
     }
@@ -60,7 +60,7 @@ impl Numbers {
     }
 }
 
-/// The same as results have it: in texts that are JSON, the spacing does not count.
+/// The value as in results: in texts that are JSON, white space does not count.
 fn as_in_results(value: &Value) -> Value {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
@@ -76,7 +76,7 @@ fn as_in_results(value: &Value) -> Value {
     }
 }
 
-/// What results say of a test beside its variables, with what promptfoo (0.121) adds to it.
+/// A test's data in results apart from its variables, with what promptfoo (0.121) adds.
 fn said_of(test: &Map<String, Value>, default: &Map<String, Value>) -> Value {
     let mut said = test.clone();
     said.remove("vars");

@@ -1,31 +1,31 @@
-//! `$ref` in a configuration: promptfoo puts what it names in its place before it reads anything. What a configuration
-//! means is for `config` to say.
+//! `$ref` in a configuration: promptfoo replaces each reference with what it names before it reads anything else.
+//! `config` interprets the configuration.
 
 use serde_json::{Map, Value};
 
-/// How deep references may lead, so that the call stack stays bounded.
+/// The most levels of references, so that the call stack stays bounded.
 const MAX_DEPTH: usize = 64;
-/// The most bytes that all references put in together, so that a few lines do not fill the memory.
+/// The most bytes that all references together insert, so that a few lines cannot fill the memory.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The document with what `$ref` names in its place. A reference to another file, to nothing, to what it stands in, or
-/// beyond the bounds stays.
+/// The document with each `$ref` replaced by what it names. A reference stays if it names another file, nothing, or a
+/// value that contains it, or if it exceeds the limits.
 pub(super) fn resolved(document: Map<String, Value>) -> Map<String, Value> {
     let root = Value::Object(document);
     let mut resolving = Resolving { root: &root, left: MAX_BYTES, within: Vec::new() };
     match resolving.value(&root, 0) {
         Value::Object(document) => document,
-        // A configuration that stands for something else altogether.
+        // The whole configuration is a reference to something that is not an object.
         _ => Map::new(),
     }
 }
 
-/// What an object names that is a reference still.
+/// The target of an object that is still a reference.
 pub(super) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()
 }
 
-/// Why a reference is one still.
+/// Why a reference was not replaced.
 pub(super) fn why(reference: &str) -> &'static str {
     match reference {
         name if name.starts_with("#/assertionTemplates/") => "there is no template of this name",
@@ -38,9 +38,9 @@ pub(super) fn why(reference: &str) -> &'static str {
 
 struct Resolving<'a> {
     root: &'a Value,
-    /// How many more bytes may be put in.
+    /// How many more bytes may be inserted.
     left: usize,
-    /// The references that what is being put in is inside of.
+    /// The references that contain the value being inserted.
     within: Vec<&'a str>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    /// What a reference names, if it can be put in.
+    /// What a reference names, if it can be inserted.
     fn put_in(&mut self, value: &'a Value, depth: usize) -> Option<Value> {
         let name = reference(value)?;
         let named = self.root.pointer(name.strip_prefix('#')?)?;

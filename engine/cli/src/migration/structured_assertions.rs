@@ -1,10 +1,10 @@
-//! Assertions that ask whether the output is JSON, XML or SQL. Reads none of these itself.
+//! Converts assertions that the output is JSON, XML or SQL. It parses none of these itself.
 
 use serde_json::{Value, json};
 
 use super::making::{Made, Making};
 
-/// What is made of an assertion about a format; `None` for any other.
+/// Converts an assertion about a format; `None` for any other.
 pub(super) fn of_structures(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     Some(match kind {
         "is-json" => {
@@ -29,7 +29,7 @@ fn sql(making: &mut Making<'_>, kind: &str) -> Made {
     Ok(("sql-valid", None))
 }
 
-/// The JSON Schema, if there is one. promptfoo's is of draft 7 unless it says another.
+/// The JSON Schema, if there is one. promptfoo reads it as draft 7 unless it names another draft.
 fn schema(making: &mut Making<'_>) -> Result<(), String> {
     making.set("formats", true);
     let mut schema = match making.optional_value()? {
@@ -47,8 +47,8 @@ fn schema(making: &mut Making<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// `nullable: true` as the type `null`. Ajv, which promptfoo has, takes the key from OpenAPI; no draft of JSON Schema
-/// has it.
+/// Replaces `nullable: true` by the type `null`. Ajv, which promptfoo uses, takes the key from OpenAPI; no draft of
+/// JSON Schema has it.
 fn allow_null(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(allow_null),
@@ -80,9 +80,9 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-/// Keys of a schema whose values are no schemas, whatever they look like.
+/// Keys of a schema whose values are not schemas, even if they look like schemas.
 const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
-/// Keys of a schema whose members are schemas, whatever they are called.
+/// Keys of a schema whose members are schemas, whatever their names are.
 const NAMED_SCHEMAS: [&str; 5] =
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 

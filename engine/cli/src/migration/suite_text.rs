@@ -1,5 +1,5 @@
-//! Scorers as the text of a suite file, with what has no equivalent as comments. What the scorers are is decided
-//! before.
+//! Writes scorers as the text of a suite file, with the parts without an equivalent as comments. The scorers are
+//! decided before.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Mapped, Migration, Scorer};
 
-/// The text of a suite; `file` is the name of the configuration that it is made of.
+/// The text of a suite; `file` is the name of the source configuration.
 pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
     let mut text = format!("# Made of {} by `scorebox migrate`.\n", one_line(file));
     let maps: Vec<String> = migration.maps().iter().map(Mapped::to_string).collect();
@@ -31,7 +31,7 @@ pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
         text.push('\n');
         text.push_str(&judge(migration));
     }
-    // Each assertion of a test must hold.
+    // A test passes only if each of its assertions passes.
     text.push_str("\n[defaults]\nseverity = \"gate\"\n");
     let has_vectors = Provider::of(migration) == Provider::OpenAi;
     for scorer in &migration.scorers {
@@ -53,7 +53,7 @@ fn put(text: &mut String, scorer: &Scorer, has_vectors: bool) {
     if needs_vectors(scorer) && !has_vectors {
         text.push_str("judge = \"embeddings\"\n");
     }
-    // A gate has a say in the verdict even without a weight.
+    // A gate affects the verdict even without a weight.
     if *weight == Some(0.0) {
         text.push_str("severity = \"soft\"\n");
     }
@@ -69,7 +69,7 @@ fn put(text: &mut String, scorer: &Scorer, has_vectors: bool) {
     }
 }
 
-/// The judge that the configuration names, as far as the suite knows its provider.
+/// The judge that the configuration names, if the suite knows its provider.
 fn judge(migration: &Migration) -> String {
     let named = migration.judge.as_deref();
     let provider = Provider::of(migration);
@@ -103,7 +103,7 @@ enum Provider {
 }
 
 impl Provider {
-    /// That of the judge that the configuration names.
+    /// The provider of the judge that the configuration names.
     fn of(migration: &Migration) -> Provider {
         match migration.judge.as_deref().and_then(|judge| judge.split(':').next()) {
             Some("anthropic") => Provider::Anthropic,
@@ -120,10 +120,10 @@ impl Provider {
     }
 }
 
-/// What promptfoo asks for embeddings unless the configuration names something else.
+/// promptfoo's default model for embeddings.
 const EMBEDDING_MODEL: &str = "embedding_model = \"text-embedding-3-large\"\n";
 
-/// A judge for scorers of embeddings, where the other one has none.
+/// A judge for scorers that use embeddings, if the other judge has none.
 const EMBEDDINGS: &str = "
 # Anthropic has no embeddings; promptfoo asks OpenAI for them.
 [judges.embeddings]
@@ -136,7 +136,7 @@ fn needs_vectors(scorer: &Scorer) -> bool {
     matches!(scorer.uses, "embedding-similarity" | "answer-relevancy")
 }
 
-/// A value in one line of TOML. It has no `null`.
+/// A value in one line of TOML, which has no `null`.
 fn toml(value: &Value) -> String {
     match value {
         Value::Null => "\"\"".to_owned(),
@@ -162,23 +162,24 @@ fn toml_key(key: &str) -> String {
     let is_bare = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
     match !key.is_empty() && key.chars().all(is_bare) {
         true => key.to_owned(),
-        // A suite reads no variables in keys.
+        // A suite does not replace variables in keys.
         false => toml_quoted(key),
     }
 }
 
-/// A text as a basic string of TOML that the suite reads as it is: without the escape, `${NAME}` would be a variable of
-/// the environment, whose value may be a secret.
+/// A text as a basic string of TOML that the suite reads literally: without the escape, `${NAME}` would be a variable
+/// of the environment, whose value may be a secret.
 fn toml_text(text: &str) -> String {
     toml_quoted(&text.replace("${", "$${"))
 }
 
-/// A text as a basic string of TOML. Its escapes are JSON's, but for the delete character, which TOML wants escaped.
+/// A text as a basic string of TOML. Its escapes are those of JSON, except for the delete character, which TOML
+/// requires to be escaped.
 fn toml_quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// A text that stays in its comment.
+/// A text in one line, so that it stays in its comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
 }

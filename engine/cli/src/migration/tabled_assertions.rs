@@ -1,5 +1,5 @@
-//! Assertions of which one row of a table says all: the scorer, its settings, the score that passes and what is
-//! expected. What needs more than that has a function in another file.
+//! Converts assertions that one row of a table describes fully: the scorer, its settings, the passing score and the
+//! expected value. Other assertions have functions in other files.
 
 use self::{
     Expects::{AnyOfTexts, Nothing, OneText},
@@ -8,7 +8,7 @@ use self::{
 };
 use super::making::{ANY_SCORE, Made, Making};
 
-/// A type of assertions, as it is translated.
+/// The translation of a type of assertions.
 struct Row {
     kind: &'static str,
     uses: &'static str,
@@ -23,25 +23,25 @@ enum Setting {
     Word(&'static str, &'static str),
 }
 
-/// The worst score that passes.
+/// The worst passing score.
 enum Passes {
-    /// The scorer's own.
+    /// The scorer's own threshold.
     Own,
     /// The assertion's threshold, or else this one.
     AtLeast(f64),
-    /// This one, because promptfoo reads no threshold.
+    /// This score, because promptfoo reads no threshold.
     Always(f64),
 }
 
-/// What the assertion's value is.
+/// The kind of the assertion's value.
 enum Expects {
     Nothing,
     OneText,
     AnyOfTexts,
 }
 
-/// What a subset of the expected facts scores, the lowest score of `factuality` that is not a contradiction's.
-/// promptfoo passes all that is no contradiction, and knows no threshold there.
+/// The score of a subset of the expected facts, the lowest score of `factuality` that is not a contradiction. In
+/// promptfoo, everything passes that is not a contradiction, without a threshold.
 const NO_CONTRADICTION: f64 = 0.4;
 
 const TABLE: [Row; 13] = [
@@ -70,7 +70,7 @@ const fn row(
     Row { kind, uses, settings, passes, expects }
 }
 
-/// What is made of an assertion of the table; `None` for any other.
+/// Converts an assertion of the table; `None` for any other.
 pub(super) fn of_the_table(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     let row = TABLE.iter().find(|row| row.kind == kind)?;
     for setting in row.settings {

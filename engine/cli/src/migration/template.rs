@@ -1,17 +1,16 @@
-//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language,
-//! and has no equivalent.
+//! Replaces variables in the values of assertions: `{{name}}`. Anything else between braces is template code, which has
+//! no equivalent.
 
 use serde_json::{Map, Number, Value};
 
-/// The variable that is all of a text: `name` of `{{ name }}`. Blanks and line ends around the braces are part of what
-/// promptfoo expects.
+/// The variable that is the whole text: `name` of `{{ name }}`. Spaces and line ends around the braces are part of the
+/// text that promptfoo expects.
 pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
     let inner = value?.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_name(inner).then_some(inner)
 }
 
-/// Whether promptfoo renders something of it: a text, or a text in a list. Texts deeper in it are taken as they are
-/// written.
+/// Whether promptfoo renders a part of it: a text, or a text in a list. Texts that are nested deeper stay as written.
 pub(crate) fn has_variables(value: &Value) -> bool {
     let is_rendered =
         |it: &Value| it.as_str().is_some_and(|it| it.contains("{{") || it.contains("{%"));
@@ -72,18 +71,18 @@ fn is_template(text: &str) -> bool {
     ["{{", "{%", "{#"].iter().any(|begin| text.contains(begin))
 }
 
-/// Whether the value of a variable is what a file or a package holds.
+/// Whether the value of a variable is the contents of a file or a package.
 fn is_elsewhere(text: &str) -> bool {
     ["file://", "package:"].iter().any(|scheme| text.starts_with(scheme))
 }
 
-/// A variable as promptfoo puts it into texts: without one line end behind it, which a block of YAML has.
+/// A variable as promptfoo puts it into texts: without one line end at its end, which a YAML block has.
 fn without_line_end(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// A number as JavaScript writes it: in as few digits as name it, a whole one without a fraction, and very large and
-/// small ones with an exponent.
+/// A number as JavaScript writes it: with the fewest digits that identify it, without a fraction if it is whole, and
+/// with an exponent if it is very large or small.
 pub(super) fn as_javascript(number: &Number) -> String {
     match number.as_f64() {
         None => number.to_string(),

@@ -1,4 +1,4 @@
-//! Configurations that become the scorers of a suite. What one assertion becomes is beside `assertion`.
+//! Tests that convert configurations to the scorers of a suite. The tests of single assertions are beside `assertion`.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Assertions that compare texts: what is in the output, how far it is from an expected one, how long it is. Those that
-//! a table says all about are not here.
+//! Converts assertions about texts: what the output contains, how far it is from an expected text, how long it is.
+//! `tabled_assertions` has those that a table describes fully.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{
     making::{Made, Making},
 };
 
-/// What is made of an assertion about texts; `None` for any other.
+/// Converts an assertion about texts; `None` for any other.
 pub(super) fn of_texts(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     Some(match kind {
         "equals" => equals(making),

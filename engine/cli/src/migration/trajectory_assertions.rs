@@ -1,5 +1,5 @@
-//! Assertions about what an agent did: the tools that it called, the skill that it used, the time and the money that it
-//! took. What the agent said is for others.
+//! Converts assertions about an agent's actions: the tools that it called, the skill that it used, its time and its
+//! cost. Other files convert those about its output.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::making::{Made, Making};
 const NO_NAMES: &str = "its tools are not listed by name";
 const NO_THRESHOLD: &str = "it has no `threshold`";
 
-/// What is made of an assertion about what an agent did; `None` for any other.
+/// Converts an assertion about an agent's actions; `None` for any other.
 pub(super) fn of_trajectories(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     Some(match kind {
         "trajectory:tool-used" => tools(making, "called-tool"),
@@ -91,7 +91,7 @@ fn tools(making: &mut Making<'_>, uses: &'static str) -> Made {
         }
         _ => return Err(NO_NAMES.to_owned()),
     };
-    // A name with stars is a pattern of promptfoo's.
+    // A name with `*` is a pattern in promptfoo.
     if making.negated && names.len() > 1 {
         return Err("none of several tools: write an assertion for each".to_owned());
     }
@@ -107,7 +107,7 @@ fn texts(items: &[Value]) -> Result<Vec<String>, String> {
     all.ok_or_else(|| NO_NAMES.to_owned())
 }
 
-/// A name, or the pattern that one with `*` is.
+/// A name, or a pattern if the name has a `*`.
 fn pattern(name: &str) -> Value {
     match name.contains('*') {
         false => name.into(),

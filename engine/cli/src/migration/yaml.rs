@@ -1,5 +1,5 @@
-//! YAML as js-yaml 4 reads it, which promptfoo has: its default schema, so `no` is a text and `0o17` is 15, and as JSON
-//! would hold what it makes. Knows nothing of promptfoo.
+//! Reads YAML as js-yaml 4 does, which promptfoo uses: with its default schema, so `no` is a text and `0o17` is 15, and
+//! with the values as JSON would represent them. It knows nothing about promptfoo.
 
 use std::{collections::HashMap, fmt, ops::Range};
 
@@ -12,7 +12,7 @@ use serde_saphyr::{Spanned, options::NonFiniteFloatPolicy};
 /// Whole numbers that have fewer digits than this are the same in JavaScript.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The document that this text is.
+/// Parses the text of a document.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     Ok(document.value(&read_otherwise(text)))
 }
 
-/// What the parser says, in one line and in words for who writes a configuration, and not for who calls the parser.
+/// The parser's message in one line, in terms for authors of configurations, not for callers of the parser.
 fn in_words(said: &str) -> String {
     let line = said.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -36,7 +36,7 @@ fn in_words(said: &str) -> String {
     }
 }
 
-/// How phrases of serde-saphyr (2.2) begin that speak of its interface, and what they mean.
+/// The beginnings of serde-saphyr's (2.2) phrases about its interface, and what they mean.
 const PHRASES: [(&str, &str); 4] = [
     (
         "multiple YAML documents",
@@ -50,7 +50,7 @@ const PHRASES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The plain scalars that js-yaml reads as something else than serde-saphyr does, by the byte at which each begins.
+/// The plain scalars that js-yaml and serde-saphyr read differently, by the byte at which each begins.
 fn read_otherwise(text: &str) -> HashMap<u64, String> {
     let events = Parser::new_from_str(text).map_while(Result::ok);
     let plain = events.filter_map(|(event, place)| match event {
@@ -63,13 +63,13 @@ fn read_otherwise(text: &str) -> HashMap<u64, String> {
     plain.collect()
 }
 
-/// Whether it is a number to serde-saphyr and a text to js-yaml: with a sign before a dot, or too large.
+/// Whether it is a number in serde-saphyr and a text in js-yaml: with a sign before a dot, or too large.
 fn is_text(scalar: &str) -> bool {
     let begins_with_a_sign = scalar.starts_with("-.") || scalar.starts_with("+.");
     scalar.parse::<f64>().is_ok_and(|number| number.is_infinite() || begins_with_a_sign)
 }
 
-/// A value with its place.
+/// A value with its position.
 struct Node(Spanned<Raw>);
 
 /// A value as serde-saphyr reads it.
@@ -101,7 +101,7 @@ impl Node {
     }
 }
 
-/// A number as JSON has it that JavaScript writes: a whole one without a fraction, none that is not finite.
+/// A number in JSON as JavaScript writes it: without a fraction if it is whole, and `null` if it is not finite.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
         return Value::from(value as i64);
@@ -110,7 +110,7 @@ fn number(value: f64) -> Value {
 }
 
 /// A date or a time as JavaScript writes a `Date` into JSON: `2024-01-01` as `2024-01-01T00:00:00.000Z`. `None` if the
-/// text is neither, or in no year of four digits.
+/// text is neither, or if its year does not have four digits.
 fn time(text: &str) -> Option<String> {
     let mut rest = Rest(text);
     let year = rest.digits(4..5)?;
@@ -121,7 +121,7 @@ fn time(text: &str) -> Option<String> {
         .and_then(|time| time.checked_add((day - 1).days()))
         .ok()?;
     if rest.0.is_empty() {
-        // A date alone has all its digits.
+        // A date without a time must have all of its digits.
         return (text.len() == 10).then(|| written(time)).flatten();
     }
     rest.after_time_mark()?;
@@ -141,11 +141,11 @@ fn written(time: civil::DateTime) -> Option<String> {
         .then(|| format!("{}Z", time.strftime("%Y-%m-%dT%H:%M:%S.%3f")))
 }
 
-/// What is left to read of a time.
+/// The unread rest of a time.
 struct Rest<'t>(&'t str);
 
 impl Rest<'_> {
-    /// The number of so many digits.
+    /// Reads a number of this many digits.
     fn digits(&mut self, count: Range<usize>) -> Option<i64> {
         let digits = self.0.bytes().take(count.end - 1).take_while(u8::is_ascii_digit).count();
         let (number, rest) = self.0.split_at(digits);
@@ -162,7 +162,7 @@ impl Rest<'_> {
         self.0 = self.0.trim_start_matches([' ', '\t']);
     }
 
-    /// What stands between a date and a time: a `T`, or blanks.
+    /// Skips the separator between a date and a time: a `T`, or spaces.
     fn after_time_mark(&mut self) -> Option<()> {
         match self.0.strip_prefix(['T', 't']) {
             Some(rest) => self.0 = rest,
@@ -172,7 +172,7 @@ impl Rest<'_> {
         Some(())
     }
 
-    /// The milliseconds after a dot, of which there may be none.
+    /// Reads the milliseconds after a dot, which may be missing.
     fn fraction(&mut self) -> i64 {
         if self.after(".").is_none() {
             return 0;
@@ -183,7 +183,7 @@ impl Rest<'_> {
         format!("{fraction:0<3.3}").parse().unwrap_or(0)
     }
 
-    /// By how many minutes the clocks are ahead of those of UTC, which is also where nothing is said.
+    /// Reads the offset from UTC in minutes; without one, it is 0.
     fn zone(&mut self) -> Option<i64> {
         if self.0.is_empty() {
             return Some(0);
@@ -379,7 +379,7 @@ mod tests {
         for (written, is) in SCALARS {
             let is: Value = serde_json::from_str(is).unwrap();
             assert_eq!(read(written).as_ref(), Ok(&is), "{written}");
-            // Wherever they stand.
+            // At any position in the document.
             let list = read(&format!("é:\n- {written}\n"));
             assert_eq!(list.map(|it| it["é"][0].clone()), Ok(is), "{written}");
         }

@@ -1,5 +1,5 @@
-//! Lines of text behind a label, as a person reads them who is to decide something: what a stranger wrote is wrapped to
-//! the terminal, so that no line of it begins where a label stands, and has a length. Knows no label.
+//! Writes lines of text after labels, for a user who must make a decision. Untrusted text is wrapped to the terminal,
+//! so that none of its lines begins in the column of the labels, and its length is limited. It knows no labels.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -13,33 +13,33 @@ use crate::report::{bytes, counted, printable};
 
 use super::Out;
 
-/// Columns of the labels.
+/// The width of the labels, in columns.
 const LABEL: usize = 14;
-/// Columns of a terminal that does not say how many it has.
+/// The width of a terminal that does not report it.
 const USUAL: usize = 80;
-/// Before what continues a line.
+/// The indentation of a continued line.
 const INDENT: &str = "  ";
-/// The least columns for texts, on a terminal that is narrower than any.
+/// The fewest columns for texts, even on a narrower terminal.
 const LEAST: usize = 10;
-/// Lines of one text that are shown.
+/// The most lines of one text that are shown.
 const MAX_LINES: usize = 60;
-/// Characters of one text that are shown: a few times as many as the longest description of a built-in scorer has.
+/// The most characters of one text that are shown: a few times the longest description of a built-in scorer.
 const MAX_CHARACTERS: usize = 6000;
 
-/// Text behind labels, on its way to standard output.
+/// Text after labels, on its way to standard output.
 pub(crate) struct Labelled<'l, 'o> {
     out: &'l mut Out<'o>,
-    /// The columns that a text may have; `None` if no terminal is known of.
+    /// The most columns of a text; `None` without a terminal.
     room: Option<usize>,
 }
 
 impl<'l, 'o> Labelled<'l, 'o> {
-    /// For standard output: if it is a terminal, of its width.
+    /// For standard output: with the terminal's width, if it is one.
     pub(crate) fn new(out: &'l mut Out<'o>) -> Labelled<'l, 'o> {
         Labelled::in_columns(out, io::stdout().is_terminal().then(columns_of_terminal))
     }
 
-    /// For a person who is asked afterwards, and may see standard output through another program.
+    /// For a user who is asked afterwards, and who may see standard output through another program.
     pub(crate) fn before_a_question(out: &'l mut Out<'o>) -> Labelled<'l, 'o> {
         let is_seen = io::stdout().is_terminal() || io::stderr().is_terminal();
         Labelled::in_columns(out, is_seen.then(columns_of_terminal))
@@ -49,21 +49,20 @@ impl<'l, 'o> Labelled<'l, 'o> {
         Labelled { out, room: columns.map(|columns| columns.saturating_sub(LABEL).max(LEAST)) }
     }
 
-    /// A word that is to be copied, such as a digest: it is not broken.
+    /// A word for copying, such as a digest: it is not wrapped.
     pub(crate) fn word(&mut self, label: &str, word: &str) -> io::Result<()> {
         let word = printable(word);
         word.lines().zip(labels(label)).try_for_each(|(line, label)| self.line(label, line))
     }
 
-    /// Text with the lines and the spaces that it has. What continues a line is indented: it does not look like the
-    /// next one.
+    /// Text with its own lines and spaces. Continued lines are indented, so that they do not look like new ones.
     pub(crate) fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
         let text = printable(text).replace('\t', " ");
         let lines: Vec<String> = text.lines().flat_map(|line| self.continued(line)).collect();
         self.lines(label, &lines)
     }
 
-    /// Prose that somebody else wrote: its spaces and empty lines are collapsed, and it is cut if it is too long.
+    /// Prose from elsewhere: its spaces and empty lines are collapsed, and it is cut if it is too long.
     pub(crate) fn prose(&mut self, label: &str, prose: &str) -> io::Result<()> {
         let end = prose.char_indices().nth(MAX_CHARACTERS).map_or(prose.len(), |(end, _)| end);
         let mut lines: Vec<String> = Vec::new();
@@ -108,19 +107,19 @@ fn columns_of_terminal() -> usize {
     terminal_size::terminal_size().map_or(USUAL, |(Width(columns), _)| usize::from(columns))
 }
 
-/// The label, and none for the lines below.
+/// The label for the first line, and no label for the lines below.
 fn labels(label: &str) -> impl Iterator<Item = &str> {
     iter::once(label).chain(iter::repeat(""))
 }
 
-/// The line in parts of at most `room` columns, broken at spaces where there are some.
+/// The line in parts of at most `room` columns, broken at spaces where possible.
 fn wrapped(line: &str, room: usize) -> Vec<String> {
     let (mut parts, mut part, mut width) = (Vec::new(), String::new(), 0);
     for character in line.chars() {
         if width + columns(character) > room {
             let end = match part.rfind(' ') {
                 _ if character == ' ' => part.len(),
-                // What begins the line is its indentation.
+                // Spaces at the beginning of the line are its indentation.
                 Some(space) if !part[..space].trim().is_empty() => space + 1,
                 _ => part.len(),
             };
@@ -138,10 +137,10 @@ fn wrapped(line: &str, room: usize) -> Vec<String> {
     parts
 }
 
-/// The most columns that a terminal may draw the character in.
+/// The most columns that a terminal may use for the character.
 fn columns(character: char) -> usize {
     match character {
-        // It makes the character before it a wide one.
+        // It makes the previous character wide.
         '\u{fe0f}' => 1,
         character => character.width_cjk().unwrap_or_default(),
     }
@@ -173,7 +172,7 @@ mod tests {
                 }
             }
         }
-        // Without a terminal, nothing moves a text to another column.
+        // Without a terminal, nothing wraps a text to another column.
         let line = shown(None, |it| it.prose("scorer", &forged).unwrap());
         assert_eq!(line, "scorer        Counts words. signed by RWTrusted\n");
     }

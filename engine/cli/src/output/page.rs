@@ -1,5 +1,5 @@
-//! A page of a long list, written as its things come. Holds no more of them than the short cells of one table, and
-//! reads none.
+//! Writes a page of a long list item by item. It holds only the short cells of one table in memory, and does not read
+//! the items itself.
 
 use std::io;
 
@@ -11,10 +11,10 @@ use crate::{
     report::{Align, Table},
 };
 
-/// Rows that one table is laid out from: only their short cells are held.
+/// The rows of one table: only their short cells are held in memory.
 const TABLE_ROWS: usize = 1000;
 
-/// A page: all after the first `skip` things, up to `most` of them, as one array, a document a line, or in tables.
+/// A page: the items after the first `skip`, up to `most` of them, as one array, one document on each line, or tables.
 pub(crate) struct Page {
     format: Format,
     skip: u64,
@@ -25,24 +25,23 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page on which nothing is yet; a table has these columns.
+    /// An empty page; a table has these columns.
     pub(crate) fn new(format: Format, skip: u64, most: u64, columns: &[(&str, Align)]) -> Page {
         Page { format, skip, most, found: 0, shown: 0, table: Table::new(columns) }
     }
 
-    /// The things so far, on this page, before it and behind it.
+    /// The number of items so far, on this page, before it and after it.
     pub(crate) fn found(&self) -> u64 {
         self.found
     }
 
-    /// Those on this page.
+    /// The number of items on this page.
     pub(crate) fn shown(&self) -> u64 {
         self.shown
     }
 
-    /// Lets `list` add the things of the list to the page on standard output, and ends it. A page that cannot be read
-    /// to its end has none: its array in JSON stays open on purpose, so that no parser takes what is there for all of
-    /// it.
+    /// Lets `list` add the items of the list to the page on standard output, and ends the page. If the list cannot be
+    /// read to its end, the JSON array stays open on purpose, so that no parser takes a part for the whole.
     pub(crate) fn print(
         &mut self,
         list: impl FnOnce(&mut Page, &mut Out<'_>) -> Result<(), WriteError>,
@@ -59,7 +58,7 @@ impl Page {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The next thing of the list, which is written if it is on this page; `cells` are its row of a table.
+    /// Adds the next item of the list, and writes it if it is on this page; `cells` are its table row.
     pub(crate) fn add(
         &mut self,
         out: &mut Out<'_>,
@@ -87,7 +86,7 @@ impl Page {
         }
     }
 
-    /// More should be on this page, and does not come: what is said next begins a line.
+    /// Ends an incomplete page: the next message begins on a new line.
     fn break_off(&mut self, out: &mut Out<'_>) -> io::Result<()> {
         match self.format {
             Format::Json if self.shown > 0 => out.write_all(b"\n"),
@@ -95,7 +94,7 @@ impl Page {
         }
     }
 
-    /// Nothing more is on this page.
+    /// Ends a complete page.
     fn end(&mut self, out: &mut Out<'_>) -> io::Result<()> {
         match self.format {
             Format::Json => out.write_all(if self.shown == 0 { b"[]\n" } else { b"\n]\n" }),
@@ -109,7 +108,7 @@ impl Page {
 mod tests {
     use super::*;
 
-    /// What is written of the first `all` numbers.
+    /// The page of a list of the first `all` numbers, as written.
     fn written(format: Format, skip: u64, most: u64, all: u64) -> String {
         let mut out = Vec::new();
         let mut page = Page::new(format, skip, most, &[("number", Align::Left)]);

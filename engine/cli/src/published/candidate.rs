@@ -1,5 +1,5 @@
-//! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about
-//! itself, and its own example. Asks nobody whether it is wanted.
+//! A published scorer as its registry has it now, and what inspecting it shows: its signature, its description of
+//! itself, and its own example. It does not ask for the user's consent.
 
 use std::{collections::BTreeMap, io};
 
@@ -26,43 +26,43 @@ use crate::{
 
 use super::ExampleRun;
 
-/// The words about a scorer without a signature, after `signed by`.
+/// The text about a scorer without a signature, after `signed by`.
 pub(crate) const NOT_SIGNED: &str = "not signed: nothing proves who published it";
 
-/// What a publisher says about a scorer that nothing checks: its label, and the annotation that has it.
+/// The publisher's unchecked statements about a scorer: a label for each, and its annotation.
 pub(super) const PUBLISHERS_WORDS: [(&str, &str); 2] = [
     ("licence", "org.opencontainers.image.licenses"),
     ("source", "org.opencontainers.image.source"),
 ];
 
-/// One of these.
+/// One of these statements.
 pub(super) fn publishers_word(annotations: &BTreeMap<String, String>, key: &str) -> Option<String> {
     annotations.get(key).map(|text| report::one_line(text, 200))
 }
 
-/// Keys of a configuration that are shown.
+/// The most keys of a configuration that are shown.
 const MAX_KEYS: usize = 60;
-/// Characters of a name, a kind or a default value that are shown.
+/// The most characters of a name, a kind or a default value that are shown.
 const MAX_WORD: usize = 200;
-/// Characters of what a key means that are shown.
+/// The most characters of a key's description that are shown.
 const MAX_MEANING: usize = 500;
 
-/// What is known of a scorer that was fetched.
+/// A fetched scorer, and what is known about it.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub address: Address,
     pub pulled: Pulled,
-    /// The component that was pulled.
+    /// The component from the registry.
     pub component: ComponentBytes,
     pub anatomy: Anatomy,
     pub info: ScorerInfo,
-    /// The signature that it carries, which is one of the component.
+    /// Its signature, which is verified to be of the component.
     pub signature: Option<Signature>,
     pub example: ExampleRun,
 }
 
 impl Candidate {
-    /// Fetches what the registry has under its address, and looks at it.
+    /// Fetches the scorer at the address from its registry, and inspects it.
     pub(crate) async fn fetch(
         registry: &Registry,
         oci: &OciArguments,
@@ -87,12 +87,12 @@ impl Candidate {
         Ok(Candidate { address, pulled, component, anatomy, info, signature, example })
     }
 
-    /// Whose signature it carries.
+    /// The signer of its signature.
     pub(crate) fn signer(&self) -> Option<&Signer> {
         self.signature.as_ref().map(Signature::signer)
     }
 
-    /// What its name could be taken for.
+    /// Its names, to compare with those of other scorers.
     pub(crate) fn named(&self) -> Named<'_> {
         Named {
             address: &self.address,
@@ -103,12 +103,12 @@ impl Candidate {
         }
     }
 
-    /// What a suite uses it as.
+    /// The value of `use` in a suite.
     pub(crate) fn uses(&self) -> String {
         format!("oci://{}", self.address)
     }
 
-    /// What it is locked to.
+    /// Its entry in a lock.
     pub(crate) fn locked(&self) -> Locked {
         let Pulled { digest, manifest, .. } = self.pulled;
         let bare = Locked::new(self.address.clone(), digest, manifest, "")
@@ -116,8 +116,8 @@ impl Candidate {
         locked::lock_of(&bare, self.info.reads, &self.anatomy)
     }
 
-    /// Refuses to lock its address to another component than that which it is locked to, and to another signer, unless
-    /// it is the one whom the user names.
+    /// Refuses the scorer if its address is locked to another component, or to another signer, unless the user names
+    /// that signer.
     pub(crate) fn must_be_the_locked_one(
         &self,
         lock: &LockFile,
@@ -146,13 +146,13 @@ impl Candidate {
         })
     }
 
-    /// Whether another manifest is published now than that by which its address was locked to the same component.
+    /// Whether the lock has the same component with another manifest than the one that is published now.
     pub(crate) fn has_moved_since(&self, lock: &LockFile) -> bool {
         let locked = lock.lock.get(&self.address.to_string());
         locked.is_some_and(|locked| locked.manifest != self.pulled.manifest)
     }
 
-    /// Loads it with the configuration and the limits of a suite's entry, and refuses one that does not take them.
+    /// Loads it with the configuration and the limits of a suite's entry, and fails if the scorer refuses them.
     pub(crate) async fn must_load_as(
         &self,
         scorer: &SuiteScorer,
@@ -179,7 +179,7 @@ impl Candidate {
         Err(Failure { message, hint: Some(hint), ..failure })
     }
 
-    /// Refuses a scorer that is not what it promises.
+    /// Refuses a scorer that does not behave as it declares.
     pub(crate) fn must_be_usable(&self) -> Result<(), Failure> {
         match self.example.fault() {
             Some(fault) => {
@@ -189,7 +189,7 @@ impl Candidate {
         }
     }
 
-    /// What a person needs to decide.
+    /// Writes what a user needs to decide.
     pub(crate) fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         let Candidate { pulled, anatomy, info, example, address, .. } = self;
         let mut out = Labelled::before_a_question(out);
@@ -230,7 +230,7 @@ fn named(name: &str, id: &str) -> String {
     format!("{} ({id})", report::one_line(name, MAX_WORD))
 }
 
-/// The keys of a configuration, a line each.
+/// The keys of a configuration, one line each.
 fn configuration(info: &ScorerInfo) -> String {
     let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
     match &keys[..] {
@@ -239,7 +239,7 @@ fn configuration(info: &ScorerInfo) -> String {
     }
 }
 
-/// The first of these lines, and how many there are more.
+/// The first of these lines, and how many more there are.
 pub(super) fn first_lines(lines: impl ExactSizeIterator<Item = String>) -> String {
     let more = lines.len().saturating_sub(MAX_KEYS);
     let mut shown: Vec<String> = lines.take(MAX_KEYS).collect();
@@ -249,7 +249,7 @@ pub(super) fn first_lines(lines: impl ExactSizeIterator<Item = String>) -> Strin
     shown.join("\n")
 }
 
-/// The signature that a scorer carries.
+/// The signature of a scorer, after verification.
 fn signature_of(address: &Address, pulled: &Pulled) -> Result<Option<Signature>, Failure> {
     let refused = |error: String| {
         Failure::new(format!("`{address}`: {error}")).hint(
@@ -264,7 +264,7 @@ fn signature_of(address: &Address, pulled: &Pulled) -> Result<Option<Signature>,
     Ok(signature)
 }
 
-/// `max: whole number, required: the most words`. All of it comes from a stranger, and is one line of some length.
+/// `max: whole number, required: the most words`. All of it is untrusted, and is shown as one line of limited length.
 pub(super) fn key_words(key: &ConfigKey) -> String {
     let word = |text: &str| report::one_line(text, MAX_WORD);
     let default = match key.default.as_str() {
@@ -279,7 +279,7 @@ pub(super) fn key_words(key: &ConfigKey) -> String {
     format!("{}: {}{default}{description}", word(&key.name), word(&key.kind))
 }
 
-/// Refuses a component under a tag that is not its version: an old one that is handed out as a new one.
+/// Refuses a component whose tag is not its version: it may be an old version published as a new one.
 fn must_be_of_its_tag(address: &Address, info: &ScorerInfo) -> Result<(), Failure> {
     if info.version == address.tag() {
         return Ok(());

@@ -1,15 +1,15 @@
-//! The question to a user whether a change is to be made. Changes nothing.
+//! Asks the user whether to make a change. It changes nothing.
 
 use crate::{
     failure::Failure,
     question::{can_be_asked, says_yes},
 };
 
-/// Whether the user says yes to `question`; yes without asking if `is_given`. `doing` says what it is about, such as
-/// `add it`.
+/// Whether the user says yes to `question`; yes without asking if `is_given`. `doing` names the change, such as `add
+/// it`.
 ///
 /// # Errors
-/// There is no terminal to ask on.
+/// If there is no terminal to ask on.
 pub(crate) fn consent(question: &str, doing: &str, is_given: bool) -> Result<bool, Failure> {
     if is_given {
         return Ok(true);

@@ -1,5 +1,5 @@
-//! How the scores of another version of a scorer count in the verdicts of a suite, and what of that lets more pass.
-//! Decides nothing.
+//! How the scores of another version of a scorer count in the verdicts of a suite, and which changes let more cases
+//! pass. It decides nothing.
 
 use scorebox::{
     contract::{ScorerInfo, Severity},
@@ -8,18 +8,17 @@ use scorebox::{
 
 use crate::report;
 
-/// How scores count by what a scorer says about itself, and by what the suite says instead.
+/// How scores count: as the scorer declares, with the suite's overrides.
 fn policy(info: &ScorerInfo, suite: &PolicyOverrides) -> Policy {
     let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
-    // Where they cannot count so, the suite does not load.
+    // If the overrides are not valid, the suite does not load.
     declared.overridden(suite).unwrap_or(declared)
 }
 
-/// What of the new version lets more pass than the old one, or turns the scale around, in words; nothing if it is as
+/// How the new version lets more cases pass than the old one, or reverses the scale, as text; `None` if it is as
 /// strict.
 ///
-/// What the suite says itself holds for both. A scale is either the same or another one: no number of one is compared
-/// with one of the other.
+/// The suite's overrides apply to both. Numbers are compared only if both versions have the same scale.
 pub(super) fn laxer(old: &ScorerInfo, new: &ScorerInfo, suite: &PolicyOverrides) -> Option<String> {
     let (before, now) = (policy(old, suite), policy(new, suite));
     let changed = |what: &str, old: &str, new: &str| format!("{what} {old} → {new}");
@@ -47,7 +46,7 @@ fn lets_more_pass(before: &Policy, now: &Policy) -> bool {
     }
 }
 
-/// Whether the suite itself says all that is different in how scores of the two count.
+/// Whether the suite overrides every difference in how the scores of the two count.
 pub(super) fn is_said_by_the_suite(
     old: &ScorerInfo,
     new: &ScorerInfo,
@@ -99,7 +98,7 @@ mod tests {
             (higher(Gate, Some(0.5)), higher(Gate, Some(0.8)), ""),
             (lower(Gate, Some(0.2)), lower(Gate, Some(0.5)), "threshold 0.2 → 0.5"),
             (lower(Gate, Some(0.5)), lower(Gate, Some(0.2)), ""),
-            // A gate without a threshold asks for the best score.
+            // A gate without a threshold requires the best score.
             (higher(Gate, None), higher(Gate, Some(1.0)), ""),
             (higher(Gate, Some(1.0)), higher(Gate, None), ""),
             (lower(Gate, None), lower(Gate, Some(1.0)), "threshold 0 → 1"),

@@ -1,5 +1,5 @@
-//! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it
-//! has. Decides nothing.
+//! Compares a locked scorer with another version of it, and finds the changes that give it more than it has. It decides
+//! nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,23 +20,23 @@ use super::{
     counting,
 };
 
-/// Something that a version has and the locked one has not, which nobody has said yes to.
+/// Something that a version has and the locked one does not, so the user has not agreed to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wider {
     /// It reads this part of a case.
     Reads(String),
     /// It needs this grant.
     Needs(Grant),
-    /// Another key signed it.
+    /// It is signed with another key.
     Signer(Signer),
-    /// Nobody signed it.
+    /// It is not signed.
     Unsigned,
-    /// Its scores count otherwise in verdicts, so that more may pass: in words.
+    /// Its scores count differently in verdicts, so that more cases may pass; the text says how.
     Verdict(String),
 }
 
 impl Wider {
-    /// What it is, behind the name of the scorer.
+    /// Describes it, to follow the name of the scorer.
     pub(crate) fn words(&self) -> String {
         match self {
             Wider::Reads(part) => format!("reads `{part}` of a case as well"),
@@ -47,7 +47,7 @@ impl Wider {
         }
     }
 
-    /// The option that says yes to it.
+    /// The option that accepts it.
     pub(crate) fn option(&self) -> String {
         match self {
             Wider::Reads(part) => format!("--read {part}"),
@@ -63,17 +63,17 @@ impl Wider {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference<'d> {
     pub locked: &'d Locked,
-    /// What the locked component says about itself, and its size in bytes, if it is here.
+    /// What the locked component reports about itself, and its size in bytes, if it is on this machine.
     pub old: Option<(&'d ScorerInfo, u64)>,
-    /// What its publisher says about the locked one, if its manifest can be had.
+    /// The publisher's statements about the locked version, if its manifest is available.
     pub old_words: Option<&'d BTreeMap<String, String>>,
     pub new: &'d Candidate,
-    /// What the suite says about how its scores count.
+    /// The suite's overrides of how its scores count.
     pub suite: &'d PolicyOverrides,
 }
 
 impl Difference<'_> {
-    /// All that is wider.
+    /// Everything that is wider.
     pub(crate) fn wider(&self) -> Vec<Wider> {
         let new = self.new.locked();
         let has = |names: &[String], name: &String| names.contains(name);
@@ -90,8 +90,8 @@ impl Difference<'_> {
         reads.chain(needs.map(Wider::Needs)).chain(signer).chain(verdict).collect()
     }
 
-    /// In which way its scores count otherwise, so that more may pass. Of what is not known, nobody can say that it
-    /// does not.
+    /// How its scores count differently, so that more cases may pass. If the locked component is not known, they are
+    /// assumed to.
     fn laxer(&self) -> Option<String> {
         let Some((old, _)) = self.old else {
             let unknown =
@@ -102,7 +102,7 @@ impl Difference<'_> {
         Some(format!("counts otherwise in verdicts: {laxer}"))
     }
 
-    /// What a person needs to decide.
+    /// Writes what a user needs to decide.
     pub(crate) fn write(&self, out: &mut Labelled<'_, '_>, name: &str) -> io::Result<()> {
         let (locked, new) = (self.locked, self.new.locked());
         let address = &locked.address;
@@ -140,7 +140,7 @@ impl Difference<'_> {
         out.word("signed by", &both_lines(&signer(locked), &signer(&new)))
     }
 
-    /// What its publisher says about it; nothing where neither version has a word of it.
+    /// Writes the publisher's statements; leaves out those that neither version has.
     fn write_publishers_words(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
         for (label, key) in PUBLISHERS_WORDS {
             let word = |words| publishers_word(words, key);
@@ -159,7 +159,7 @@ impl Difference<'_> {
         Ok(())
     }
 
-    /// How its scores count where the suite does not say otherwise.
+    /// Writes how its scores count if the suite does not override it.
     fn write_counting(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
         let new = &self.new.info;
         let Some((old, _)) = self.old else {
@@ -174,7 +174,7 @@ impl Difference<'_> {
         }
     }
 
-    /// The keys of the configuration that come, go and change, a line each.
+    /// The added, removed and changed keys of the configuration, one line each.
     fn configuration(&self) -> String {
         let Some((old, _)) = self.old else {
             return "not compared: the locked component is not here".to_owned();
@@ -197,14 +197,14 @@ impl Difference<'_> {
     }
 }
 
-/// What is different in a key of the configuration; nothing if it is the same.
+/// The changes of a key of the configuration; empty if it is the same.
 fn changes_of_a_key(old: Option<ConfigKey>, new: Option<ConfigKey>) -> Vec<String> {
     if old == new {
         return Vec::new();
     }
     let (old, new) = (old.as_ref().map(key_words), new.as_ref().map(key_words));
     match (old, new) {
-        // A choice, a range, or the end of a long text.
+        // The change is in a choice, a range, or the end of a long text.
         (Some(old), Some(new)) if old == new => {
             vec![format!("± {new} (it differs in what is not shown here)")]
         }
@@ -217,7 +217,7 @@ fn changes_of_a_key(old: Option<ConfigKey>, new: Option<ConfigKey>) -> Vec<Strin
 
 const AS_BEFORE: &str = "as before";
 
-/// `old → new`; one of them, if they are the same.
+/// `old → new`; only one of them if they are the same.
 fn both(old: &str, new: &str) -> String {
     match old == new {
         true => format!("{new} ({AS_BEFORE})"),

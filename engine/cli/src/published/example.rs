@@ -1,5 +1,5 @@
-//! A scorer's own example, scored twice: whether it has the score that it promises, and one answer. Decides nothing
-//! about the scorer.
+//! Scores a scorer's own example twice: whether it gets the score that it promises, and the same answer both times. It
+//! decides nothing about the scorer.
 
 use scorebox::{
     case::Case,
@@ -10,15 +10,15 @@ use scorebox::{
 
 use crate::report;
 
-/// Characters that are shown of what a scorer says about an error.
+/// The most characters of a scorer's error message that are shown.
 const MAX_REASON: usize = 500;
 
-/// What a scorer's example showed.
+/// The result of scoring a scorer's example.
 #[derive(Debug)]
 pub(crate) enum ExampleRun {
-    /// It carries none.
+    /// The component has no example.
     None,
-    /// It cannot be scored without a grant that scores need something for.
+    /// It cannot be scored without a grant for which the user must provide something.
     NeedsGrants,
     /// Why it cannot be scored.
     Unusable(String),
@@ -27,7 +27,7 @@ pub(crate) enum ExampleRun {
 }
 
 impl ExampleRun {
-    /// Scores the example that `component` carries.
+    /// Scores the example in `component`.
     pub(crate) async fn of(
         anatomy: &Anatomy,
         component: &ComponentBytes,
@@ -50,7 +50,7 @@ impl ExampleRun {
         scored.await.unwrap_or_else(ExampleRun::Unusable)
     }
 
-    /// What it shows, for a person; the second line has what it costs.
+    /// The result for people; the second line has the cost.
     pub(crate) fn words(&self) -> String {
         match self {
             ExampleRun::None => "it has no example, so its score could not be checked".to_owned(),
@@ -88,7 +88,7 @@ impl ExampleRun {
         }
     }
 
-    /// What is wrong with the scorer by its example.
+    /// The fault of the scorer that its example shows.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         match self {
             ExampleRun::None | ExampleRun::NeedsGrants => None,
@@ -109,7 +109,7 @@ impl ExampleRun {
     }
 }
 
-/// Whether two scores of one case are the same in all that a scorer decides.
+/// Whether two scores of one case are the same in everything that a scorer decides.
 pub(crate) fn is_equal(first: &Outcome, second: &Outcome) -> bool {
     first.result == second.result && first.fuel == second.fuel
 }

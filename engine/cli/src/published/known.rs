@@ -1,4 +1,5 @@
-//! Whether it is known which versions of a published scorer are newer than the one that a suite has. Asks no registry.
+//! Checks whether the versions of a published scorer that are newer than the suite's are known. It contacts no
+//! registry.
 
 use scorebox_community::{Address, CommunityError, Failed, Releases};
 
@@ -7,11 +8,10 @@ use crate::{
     failure::Failure,
 };
 
-/// The most versions that are named.
+/// The most versions that a message lists.
 const MAX_NAMED: usize = 5;
 
-/// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer
-/// then.
+/// Refuses releases that cannot be compared with the version at `address`: they do not show that it is the newest.
 pub(crate) fn newest_must_be_known(
     address: &Address,
     releases: &Releases,
@@ -23,7 +23,7 @@ pub(crate) fn newest_must_be_known(
         return Err(Failure::new(message)
             .hint("name the version to update to: scorebox update NAME --to VERSION"));
     }
-    // Newer ones are newer, even if the registry has lost this one.
+    // Newer versions are known, even if the registry has lost this one.
     if releases.has(tag) || releases.newer(tag).is_some() {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Whether what a scorer says has parts of a case that it does not declare to read: a score of a case whose parts are
-//! marked.
+//! Checks whether a scorer's answer contains parts of a case that it does not declare to read: it scores a case whose
+//! parts are marked.
 
 use scorebox::{
     case::Case,
@@ -9,20 +9,19 @@ use scorebox::{
 };
 use serde_json::{Map, Value, json};
 
-/// What was found in what the scorer says.
+/// The marks that were found in the scorer's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Leaks {
     /// Parts that it does not declare to read.
     pub undeclared: Vec<&'static str>,
     /// Parts that it declares to read, and repeats.
     pub repeated: Vec<&'static str>,
-    /// Why the case has no score. Then the scorer may not have come to what it says of one.
+    /// Why the case has no score. Then the scorer may have failed before it made its usual answer.
     pub unscored: Option<String>,
 }
 
 impl Leaks {
-    /// Has the scorer score its example, or a small case if it carries none, with a mark in every part that can have
-    /// one.
+    /// Makes the scorer score its example, or a small case if it has none, with a mark in every part that can have one.
     ///
     /// # Errors
     /// If there is no such case.
@@ -35,7 +34,7 @@ impl Leaks {
         let declared: Vec<Field> = reads.iter().collect();
         let mut marked = Vec::new();
         for field in Field::ALL {
-            // What it reads stays as its example has it, so that it is scored as it should be.
+            // The parts that it reads stay as in its example, so that the case gets its usual score.
             let is_declared = declared.contains(&field);
             if !(is_declared && example.is_some()) && mark(&mut parts, field) {
                 marked.push(field);
@@ -54,7 +53,7 @@ impl Leaks {
     }
 }
 
-/// Puts a mark into a part, in the first shape that a case may have there. Whether there is one.
+/// Puts a mark into a part, in the first shape that a case may have there. Returns whether there is such a shape.
 fn mark(parts: &mut Map<String, Value>, field: Field) -> bool {
     let mark = mark_of(field);
     let shapes = [json!(mark), json!({ "mark": mark }), json!([mark]), json!([{ "mark": mark }])];
@@ -69,13 +68,13 @@ fn mark(parts: &mut Map<String, Value>, field: Field) -> bool {
     false
 }
 
-/// A text that stands in no case.
+/// A text that occurs in no case.
 fn mark_of(field: Field) -> String {
     let digest = Digest::of(format!("a mark in {}", field.key()).as_bytes()).to_string();
     format!("mark-{}", &digest[..24])
 }
 
-/// All that a scorer says with a score.
+/// Everything that a scorer returns with a score, as text.
 fn said(outcome: &Outcome) -> String {
     let mut said = match &outcome.result {
         Ok(result) => format!("{result:?}"),

@@ -1,13 +1,14 @@
-//! Published scorers before a suite uses them: what one is, and what it would change. Changes no suite and no lock.
+//! Published scorers before a suite uses them: their properties, and what they would change. It changes neither suites
+//! nor locks.
 //!
-//! - `candidate`: a published scorer as its registry has it now, and what is found by looking at it.
-//! - `difference`: what another version of a scorer changes, and what of that is wider.
-//! - `counting`: how the scores of another version count in verdicts, and what of that lets more pass.
-//! - `known`: whether it is known which versions are newer.
+//! - `candidate`: a published scorer as its registry has it now, and what inspecting it shows.
+//! - `difference`: what another version of a scorer changes, and which of the changes give it more access.
+//! - `counting`: how the scores of another version count in verdicts, and which changes let more cases pass.
+//! - `known`: whether the newer versions of a scorer are known.
 //! - `rescored`: how the scores of a stored run change with another component.
-//! - `example`: a scorer's own example, scored twice; of any scorer.
-//! - `consent`: the question whether a change is to be made.
-//! - `leaks`: whether a scorer says what it does not declare to read.
+//! - `example`: any scorer's own example, scored twice.
+//! - `consent`: asks the user whether to make a change.
+//! - `leaks`: whether a scorer's answer shows fields that it does not declare to read.
 
 mod candidate;
 mod consent;

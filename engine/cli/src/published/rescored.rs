@@ -1,5 +1,4 @@
-//! How the scores of a stored run change if a scorer is another component: a sample of them, computed again. Stores
-//! nothing.
+//! How the scores of a stored run change with another component: it computes a sample of them again. It stores nothing.
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -12,12 +11,12 @@ use scorebox::{
 
 use crate::{failure::Failure, report, waiting::Waiting};
 
-/// Runs that are looked at, the newest first.
+/// The most runs that are searched, the newest first.
 const MAX_RUNS: usize = 100;
-/// Changed scores that are shown one by one.
+/// The most changed scores that are shown individually.
 const SHOWN: usize = 5;
 
-/// The scores of a run that a component has.
+/// The scores of a component in a run.
 #[derive(Clone, Debug)]
 pub(crate) struct ScoredBefore {
     run: String,
@@ -28,7 +27,7 @@ pub(crate) struct ScoredBefore {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rescored {
     run: String,
-    /// How many scores the run has.
+    /// The number of scores in the run.
     total: u64,
     compared: u64,
     changed: u64,
@@ -59,7 +58,7 @@ impl ScoredBefore {
         Ok(None)
     }
 
-    /// Has `component` score a sample of `most` of its cases.
+    /// Makes `component` score a sample of `most` of its cases.
     pub(crate) async fn rescored(
         &self,
         store: &Store,
@@ -106,12 +105,12 @@ impl Rescored {
         }
     }
 
-    /// What it shows, for a person.
+    /// The result for people.
     pub(crate) fn words(&self) -> String {
         let compared = report::count(self.compared);
         let total = report::counted(self.total, "score", "scores");
         let changed = match (self.compared, self.changed) {
-            // Nothing follows from none.
+            // Nothing was compared.
             (0, _) => String::new(),
             (_, 0) => ": none changes".to_owned(),
             (_, 1) => ": 1 changes".to_owned(),

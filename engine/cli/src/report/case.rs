@@ -1,4 +1,4 @@
-//! A case's name for people. What is in a case is shown elsewhere.
+//! Formats a case's name for people. The contents of a case are shown elsewhere.
 
 /// The case's id, with iteration and attempt if they are not the first.
 pub(crate) fn case_name(case_id: &str, iteration: u32, attempt: u32) -> String {

@@ -1,17 +1,17 @@
-//! Texts in the log of a runner of CI, which takes some lines of it for commands: to mark a file, to hide a text from
-//! the rest of the log, to stop reading commands. Reads no log, and changes nothing elsewhere.
+//! Makes texts safe for the log of a CI runner, which executes some lines as commands: to mark a file, to hide a text
+//! in the rest of the log, to stop reading commands. Outside of such logs it changes nothing.
 
 use std::{borrow::Cow, sync::LazyLock};
 
-/// Whether this process writes to the log of a runner that reads commands: of GitHub Actions or of Azure Pipelines.
+/// Whether this process writes to the log of a runner that reads commands: GitHub Actions or Azure Pipelines.
 static IS_READ: LazyLock<bool> = LazyLock::new(|| {
     ["GITHUB_ACTIONS", "TF_BUILD"].iter().any(|name| std::env::var_os(name).is_some())
 });
 
-/// The beginnings of commands that are read anywhere in a line: the older form of GitHub's, and Azure's.
+/// The beginnings of commands that a runner reads anywhere in a line: the older form of GitHub's, and Azure's.
 const ANYWHERE: [&str; 2] = ["##[", "##vso["];
 
-/// The text, so that such a runner sees no command in it: `\u{3a}:error::…`, `#\u{23}[error]…`.
+/// Escapes the text, so that such a runner sees no command in it: `\u{3a}:error::…`, `#\u{23}[error]…`.
 pub(super) fn neutralize_ci_commands(text: Cow<'_, str>) -> Cow<'_, str> {
     if *IS_READ { without_commands(text) } else { text }
 }

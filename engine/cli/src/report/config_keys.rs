@@ -1,26 +1,26 @@
-//! The keys of a scorer's configuration, read from its JSON Schema, for people: name, what
-//! may be there, default, meaning. Validates nothing.
+//! The keys of a scorer's configuration, read from its JSON Schema, for people: name, allowed values, default, meaning.
+//! It validates nothing.
 
 use std::{cell::Cell, io};
 
 use serde_json::Value;
 
-/// How deep references and alternatives are followed.
+/// The most levels of references and alternatives that are followed.
 const DEPTH: usize = 8;
 
-/// How deep keys inside keys are listed.
+/// The most levels of nested keys that are listed.
 const KEY_DEPTH: usize = 3;
 
 /// The most keys that are listed.
 const MAX_KEYS: usize = 500;
 
-/// Schemas that are looked at, and choices that are listed, for all keys together: schemas that refer to one another
-/// have endlessly many.
+/// The most schemas that are visited, and choices that are listed, for all keys together: schemas that refer to each
+/// other would never end.
 const MAX_STEPS: usize = 5000;
 
-/// Bytes of what may be at a key, of its name, and of each value. Many keys may have the same long text.
+/// The most bytes of a key's kind, of its name, and of each value. Many keys may have the same long text.
 const MAX_KIND: usize = 2000;
-/// Bytes of what a key or a value means.
+/// The most bytes of the description of a key or a value.
 const MAX_MEANING: usize = 4000;
 
 /// One key of a configuration.
@@ -28,16 +28,16 @@ const MAX_MEANING: usize = 4000;
 pub(crate) struct ConfigKey {
     /// The key.
     pub name: String,
-    /// What may be there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
-    /// `list of` where the choices say the rest.
+    /// The allowed values: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and `list of` where
+    /// the choices say the rest.
     pub kind: String,
-    /// Between which values, or of which length, if the schema bounds that: `0 to 1`, `at least 1`, `at most 10 items`.
+    /// The range of the value, or of its length, if the schema limits it: `0 to 1`, `at least 1`, `at most 10 items`.
     pub range: String,
-    /// The value if it is absent; `required` if it must not be absent; empty if there is no such value.
+    /// The default value; `required` if the key is required; empty if there is no default.
     pub default: String,
     /// What it means, in one paragraph.
     pub description: String,
-    /// Where only some values are allowed and the schema says what they mean: each of them.
+    /// Each allowed value, if only some are allowed and the schema describes them.
     pub choices: Vec<Choice>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn config_keys(schema: &str) -> Vec<ConfigKey> {
     keys
 }
 
-/// A whole schema, and how much of it is still looked at.
+/// A whole schema, and how many more of its parts may be visited.
 struct Schema<'a> {
     root: &'a Value,
     steps: &'a Cell<usize>,
@@ -118,8 +118,8 @@ fn kind_and_choices(whole: &Schema<'_>, property: &Value) -> (String, Vec<Choice
     (kind(whole, property, DEPTH), Vec::new())
 }
 
-/// The values that a schema allows, if it allows no others (but `null`), says what each means, and has no more than may
-/// be listed.
+/// The values that a schema allows, if it allows no others (except `null`), describes each of them, and does not have
+/// too many to list.
 fn choices(whole: &Schema<'_>, schema: &Value, depth: usize) -> Vec<Choice> {
     let Some(deeper) = depth.checked_sub(1) else { return Vec::new() };
     let (root, steps) = (whole.root, whole.steps.get());
@@ -134,7 +134,7 @@ fn choices(whole: &Schema<'_>, schema: &Value, depth: usize) -> Vec<Choice> {
     if let [only] = alternatives.as_slice()
         && only.get("$ref").is_some()
     {
-        // An optional value: `null`, or what is defined elsewhere.
+        // An optional value: `null`, or a schema that is defined elsewhere.
         return choices(whole, only, deeper);
     }
     let choice = |alternative: &&Value| {
@@ -169,7 +169,7 @@ fn shortened(mut text: String, most: usize) -> String {
     text
 }
 
-/// A value as JSON, of which no more is written than is shown.
+/// A value as JSON, written only as far as it is shown.
 fn value_text(value: &Value) -> String {
     struct Beginning(Vec<u8>);
     impl io::Write for Beginning {
@@ -186,12 +186,12 @@ fn value_text(value: &Value) -> String {
         }
     }
     let mut beginning = Beginning(Vec::new());
-    // It ends early where there is more.
+    // Writing fails on purpose once the limit is reached.
     let _ = serde_json::to_writer(&mut beginning, value);
     shortened(String::from_utf8_lossy(&beginning.0).into_owned(), MAX_KIND)
 }
 
-/// What may be there, or the beginning of it.
+/// The allowed values, or the beginning of their description.
 fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     let steps = whole.steps.get();
     if depth == 0 || steps == 0 {
@@ -256,12 +256,12 @@ fn whole_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if words.is_empty() { "any JSON".into() } else { words.join(" | ") }
 }
 
-/// What bounds the values of a schema, or their length.
+/// The limits on the values of a schema, or on their length.
 fn range(root: &Value, schema: &Value, depth: usize) -> String {
     let Some(deeper) = depth.checked_sub(1) else { return String::new() };
     let schema = resolved(root, schema);
     if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
-        // An optional value: `null`, or what has the bounds.
+        // An optional value: `null`, or the schema with the limits.
         let mut choices = choices.iter().filter(|choice| choice["type"] != "null");
         return match (choices.next(), choices.next()) {
             (Some(only), None) => range(root, only, deeper),
@@ -286,7 +286,7 @@ fn range(root: &Value, schema: &Value, depth: usize) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// `{input: number, output: number}`, or `object of` whatever its members are.
+/// `{input: number, output: number}`, or `object of` the kind of its members.
 fn object_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let members =

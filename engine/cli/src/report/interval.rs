@@ -1,10 +1,10 @@
-//! Intervals, differences and p values as cells and words. Computes none of them; `stats` of the library does.
+//! Formats intervals, differences and p values for cells and messages. The library's `stats` computes them.
 
 use scorebox::stats::{Interval, IntervalMethod, Rate};
 
 use super::{score, score_beside};
 
-/// Below which p value a difference is shown.
+/// The p value below which a difference is shown.
 const SHOWN: f64 = 0.05;
 
 /// `0.3725 to 0.4688`; `-` if there is none.
@@ -12,7 +12,7 @@ pub(crate) fn interval(interval: Option<Interval>) -> String {
     interval.map_or_else(|| "-".to_owned(), |it| between(it.low, it.high))
 }
 
-/// `0.3725 to 0.4688`, of a rate.
+/// `0.3725 to 0.4688`: the interval of a rate.
 pub(crate) fn of_rate(rate: Rate) -> String {
     between(rate.low, rate.high)
 }
@@ -24,7 +24,7 @@ pub(crate) fn between(low: f64, high: f64) -> String {
 
 /// A difference with its sign: `+0.0400`.
 pub(crate) fn difference(value: f64) -> String {
-    // What is rounded to 0 has no sign.
+    // A difference that rounds to 0 has no sign.
     match score(value.abs()) {
         size if size.chars().all(|it| it == '0' || it == '.') => size,
         size if value < 0.0 => format!("-{size}"),
@@ -32,7 +32,7 @@ pub(crate) fn difference(value: f64) -> String {
     }
 }
 
-/// A p value: `0.0125`, `<0.0001`; never shown as the bound of what is shown, unless it is that.
+/// A p value: `0.0125`, `<0.0001`; it is shown as the limit [`SHOWN`] only if it is exactly that.
 pub(crate) fn chance(p: f64) -> String {
     match p < 1e-4 {
         true => "<0.0001".to_owned(),

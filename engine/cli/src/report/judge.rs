@@ -1,4 +1,4 @@
-//! What judges did, in words: while a run asks them, and when it has ended. Computes nothing.
+//! Describes what judges did, while a run asks them and after its end. It computes nothing.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -9,7 +9,7 @@ use scorebox::{
 
 use super::{Align, Table, count, counted, one_line, rate};
 
-/// US dollars: small sums are told apart.
+/// US dollars, with enough digits to distinguish small sums.
 pub(crate) fn dollars(cost: f64) -> String {
     match cost {
         0.0 => "$0".to_owned(),
@@ -18,8 +18,7 @@ pub(crate) fn dollars(cost: f64) -> String {
     }
 }
 
-/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if no judge was
-/// asked.
+/// The current questions, `elapsed` after the start, as text for the progress bar; `None` if no judge was asked.
 pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> {
     let JudgeCounts { consumed, answered, recorded, failed, load, budget, .. } = counts;
     let is_first_awaited = answered + recorded + failed == 0;
@@ -56,13 +55,13 @@ pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> 
     Some(words)
 }
 
-/// Whether questions wait, and none of them is with a judge: it asked to wait, did not answer, or may not be asked so
-/// often.
+/// Whether questions wait and no judge is answering one: the judge asked to wait, did not answer, or is at its rate
+/// limit.
 pub(crate) fn is_held_up(load: Load) -> bool {
     load.waiting > 0 && load.running == 0
 }
 
-/// What a score waits for that asks judges.
+/// What a score that asks judges waits for.
 pub(crate) fn waited_for(load: Load) -> String {
     let mut words = match is_held_up(load) {
         true => "waiting until the judge may be asked again".to_owned(),
@@ -74,8 +73,8 @@ pub(crate) fn waited_for(load: Load) -> String {
     words
 }
 
-/// A judge, by its name, the models that were asked and its place, or a jury, by its members and other models that were
-/// asked.
+/// Names a judge by its name, the models that were asked and its location, or a jury by its members and other models
+/// that were asked.
 pub(crate) fn named(judge: &JudgeIdentity, asked: Option<&BTreeSet<String>>) -> String {
     let asked: Vec<&str> =
         asked.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty()).collect();
@@ -99,7 +98,7 @@ pub(crate) fn named(judge: &JudgeIdentity, asked: Option<&BTreeSet<String>>) -> 
     one_line(&format!("a jury{each}: {}{others}", members.join("; ")), 600)
 }
 
-/// A judge that is asked without a jury, as these models.
+/// Names a judge that is not in a jury, with these models.
 fn alone(judge: &JudgeIdentity, models: &[&str]) -> String {
     let JudgeIdentity { name, provider, place, .. } = judge;
     let models = if models.is_empty() { String::new() } else { format!(" {}", quoted(models)) };
@@ -115,10 +114,10 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What is shown for a figure that is not known.
+/// Shown for an unknown figure.
 const UNKNOWN: &str = "-";
 
-/// Tokens of questions or answers: at least so many, if those of some are not known.
+/// Tokens of questions or answers; marked as a minimum if some are not known.
 fn tokens(known: u64, counts: &CallCounts) -> String {
     match (known, counts.tokens_unknown) {
         (_, 0) => count(known),
@@ -127,13 +126,13 @@ fn tokens(known: u64, counts: &CallCounts) -> String {
     }
 }
 
-/// Whether a figure says something. A cost that is not known has a column only if tokens are not known either: else the
-/// judge has no price.
+/// Whether a figure is worth a column. An unknown cost is so only if tokens are unknown, too: otherwise the judge has
+/// no price.
 fn says_something(figure: &str, counts: &CallCounts) -> bool {
     !["0", "$0", UNKNOWN].contains(&figure) || (figure == UNKNOWN && counts.tokens_unknown > 0)
 }
 
-/// What the answers for a scorer cost: at least this, if that of some is not known.
+/// The cost of the answers for a scorer; marked as a minimum if some costs are not known.
 fn cost(counts: &CallCounts) -> String {
     match counts.cost_usd.map(dollars) {
         None => UNKNOWN.to_owned(),
@@ -142,7 +141,7 @@ fn cost(counts: &CallCounts) -> String {
     }
 }
 
-/// What the judges of a run answered, by scorer. What happened to none of them has no column.
+/// The calls of a run's judges, by scorer. Events that never happened have no column.
 pub(crate) fn table(counts: &[CallCounts]) -> Table {
     type Figure = (&'static str, fn(&CallCounts) -> String);
     let figures: [Figure; 10] = [
@@ -171,7 +170,8 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
     table
 }
 
-/// What calls consumed that the table leaves out: those without an answer, and those whose answers are not recorded.
+/// The consumption of calls that the table leaves out: calls without an answer, and calls whose answers are not
+/// recorded.
 pub(crate) fn left_out(counts: &JudgeCounts) -> Vec<String> {
     let JudgeCounts { unanswered, unanswered_attempts, unrecorded, .. } = counts;
     let mut lines = Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn left_out(counts: &JudgeCounts) -> Vec<String> {
     lines
 }
 
-/// The tokens and the cost of calls, behind words that say that they took them; empty if they are not known.
+/// The tokens and the cost of calls, after `took`; empty if they are not known.
 fn consumed(took: &str, by: &Consumed) -> String {
     let mut words = String::new();
     if let Some(tokens) = counted_tokens(by) {
@@ -213,7 +213,7 @@ fn counted_tokens(by: &Consumed) -> Option<String> {
     }
 }
 
-/// Jurors who had no vote in some of the scores, or one that says only that their answer cannot be read.
+/// Jurors without a vote in some of the scores, or whose vote only reports that their answer cannot be read.
 pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
     let of_scorer = |it: &CallCounts| {
         let scorer = one_line(&it.scorer_id, 64);
@@ -244,7 +244,7 @@ pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
     counts.iter().flat_map(of_scorer).collect()
 }
 
-/// What the judge of one scorer answered for one score, in a line; `None` if no judge was asked.
+/// The calls of the judge of one scorer for one score, as a line; `None` if no judge was asked.
 pub(crate) fn of_one_score(
     scorer_id: &str,
     calls: &[ScoreCall],

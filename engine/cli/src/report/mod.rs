@@ -1,20 +1,20 @@
-//! From data to text. Prints nothing, knows no SQL and no wasmtime.
+//! Converts data to text. It prints nothing, and knows neither SQL nor wasmtime.
 //!
 //! - `case`: a case's name.
-//! - `config_keys`: a configuration's JSON Schema as keys for people.
-//! - `interval`: intervals, differences and chances.
+//! - `config_keys`: a configuration's JSON Schema as a list of keys for people.
+//! - `interval`: intervals, differences and probabilities.
 //! - `judge`: what judges did.
-//! - `summaries`: the scorers' summaries of a run, which are about all its cases together.
-//! - `repeats`: what attempts at the same cases say together.
-//! - `scorer`: what a scorer says about itself.
+//! - `summaries`: the scorers' summaries of a run, each about all its cases together.
+//! - `repeats`: the figures of several attempts at the same cases.
+//! - `scorer`: what a scorer reports about itself.
 //! - `table`: tables for people.
 //! - `started`: when a run began.
 //! - `sparkline`: a distribution in eight characters.
-//! - `shell`: an argument as a shell reads it back.
-//! - `verdict`: verdicts in words.
+//! - `shell`: quotes an argument for a shell.
+//! - `verdict`: verdicts as text.
 //! - `not_whole`: runs of which only a part is stored.
-//! - `text`: text that came from elsewhere, made safe for a terminal.
-//! - `ci_commands`: the same for the log of a runner of CI, which reads commands in it.
+//! - `text`: text from outside, made safe for a terminal.
+//! - `ci_commands`: the same for the log of a CI runner, which executes commands in it.
 
 mod case;
 mod ci_commands;

@@ -1,16 +1,18 @@
-//! What is said of a run of which a part is missing, before its figures are believed. Prints nothing.
+//! The warnings that a part of a run is missing, so that its figures are incomplete. It prints nothing.
 
 use scorebox::{
     reports::skipped_lines,
     store::{RunRecord, RunState},
 };
 
-/// A line for each reason why the run may have less than its cases: it has not finished, or lines of them were skipped.
+/// A line for each reason why the run may not have all of its cases: it has not finished, or lines of the input were
+/// skipped.
 pub(crate) fn not_whole(run: &RunRecord) -> Vec<String> {
     unfinished(run).into_iter().chain(without_lines(run)).collect()
 }
 
-/// That lines of the run's cases were skipped, for a command that says in another way how the run ended.
+/// The warning that lines of the run's cases were skipped, for a command that reports the end of the run in another
+/// way.
 pub(crate) fn without_lines(run: &RunRecord) -> Option<String> {
     skipped_lines(run).map(|skipped| format!("run {}: {skipped}", run.spec.id))
 }

@@ -1,5 +1,5 @@
-//! What attempts at the same cases say together, as cells and lines. Groups no attempts; `aggregate` of the library
-//! does.
+//! Formats the figures of several attempts at the same cases, as cells and lines. The library's `aggregate` groups the
+//! attempts.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use scorebox::{
 
 use super::{count, counted, duration, score};
 
-/// The smallest share that is shown as it is.
+/// The smallest share that is shown exactly.
 const SMALLEST: f64 = 0.0001;
 
-/// A figure that may not be defined: fewer attempts than it takes, or none that count.
+/// A figure that may be undefined, if too few attempts count.
 pub(crate) fn figure(figure: Option<f64>) -> String {
     figure.map_or_else(|| "undefined".to_owned(), score)
 }
 
-/// A share that may not be defined. Almost all is not shown as all, and almost none not as none.
+/// A share that may be undefined. Almost all is not shown as all, nor almost none as none.
 pub(crate) fn share(share: Option<f64>) -> String {
     match share {
         Some(share) if share > 0.0 && share < SMALLEST => format!("<{SMALLEST}"),
@@ -28,9 +28,9 @@ pub(crate) fn share(share: Option<f64>) -> String {
     }
 }
 
-/// A mean latency; `-` if no attempt states one.
+/// A mean latency; `-` if no attempt has one.
 pub(crate) fn latency(ms: Option<f64>) -> String {
-    // A database that a stranger wrote may have any number there.
+    // An untrusted database may contain any number here.
     let time = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
     time.map_or_else(|| "-".to_owned(), duration)
 }

@@ -1,4 +1,4 @@
-//! What a scorer says about itself, in words. Asks no scorer; the keys of its configuration are in `config_keys`.
+//! Formats what a scorer reports about itself. It runs no scorer; the keys of its configuration are in `config_keys`.
 
 use scorebox::contract::{Field, Fields, Scale, ScorerInfo};
 
@@ -11,7 +11,7 @@ pub(crate) fn reads(info: &ScorerInfo) -> String {
     std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
 }
 
-/// These keys in a list of scorers, where many are counted: `8 parts of the case`.
+/// These keys in a list of scorers, counted if there are many: `8 parts of the case`.
 pub(crate) fn reads_briefly(fields: Fields, keys: &str) -> String {
     const MAX_NAMED: usize = 5;
     let parts = 1 + fields.iter().count();
@@ -30,7 +30,7 @@ pub(crate) fn scale(info: &ScorerInfo) -> String {
     format!("{scale}, {}", info.direction.as_str())
 }
 
-/// `gate, threshold 1`: how its scores count where a suite does not say otherwise.
+/// `gate, threshold 1`: how its scores count if a suite does not override it.
 pub(crate) fn severity(info: &ScorerInfo) -> String {
     match info.threshold {
         Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),

@@ -1,10 +1,10 @@
-//! Commands that a user can type again. Runs none of them, and knows no option.
+//! Quotes arguments for commands that a user can copy. It runs no commands, and knows no options.
 
 use std::ffi::OsStr;
 
 use scorebox::terminal::characters;
 
-/// An argument as a shell reads it back, in characters that a terminal shows and does not act on.
+/// Quotes an argument for a shell, in printable characters only.
 pub(crate) fn shell_word(argument: impl AsRef<OsStr>) -> String {
     let argument = argument.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
@@ -17,7 +17,7 @@ pub(crate) fn shell_word(argument: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// In quotes that know escapes, as bash, zsh and ksh have them.
+/// In quotes with escapes, as in bash, zsh and ksh.
 fn escaped(argument: &OsStr) -> String {
     let mut word = "$'".to_owned();
     for chunk in argument.as_encoded_bytes().utf8_chunks() {

@@ -1,9 +1,8 @@
-//! A distribution in a few characters. Counts nothing; `stats` does.
+//! Draws a distribution in a few characters. `stats` counts it.
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// One bar a bucket, the fullest the highest; an empty bucket is a space, so that few differs from
-/// none.
+/// One bar for each bucket, the highest for the fullest; an empty bucket is a space, so that few differ from none.
 pub(crate) fn sparkline(buckets: &[u64]) -> String {
     let most = buckets.iter().copied().max().unwrap_or(0).max(1);
     let bar = |&bucket: &u64| match bucket {

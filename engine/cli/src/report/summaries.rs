@@ -1,4 +1,4 @@
-//! The scorers' summaries of a run, which are about all its cases together, as text and as JSON. Asks no scorer.
+//! The scorers' summaries of a run, which are about all its cases together, as text and as JSON. It runs no scorer.
 
 use std::collections::BTreeSet;
 
@@ -26,26 +26,26 @@ impl ScorerSummary<'_> {
     pub(crate) fn new(record: &SummaryRecord) -> ScorerSummary<'_> {
         ScorerSummary {
             scorer_id: &record.scorer_id,
-            // Checked when it came over the wall.
+            // Checked when it left the sandbox.
             summary: summary(record),
             error: error(record),
         }
     }
 }
 
-/// The JSON that the scorer said; `None` if there is an error.
+/// The scorer's JSON; `None` if there is an error.
 pub(crate) fn summary(record: &SummaryRecord) -> Option<&RawValue> {
     record.summary_json.as_deref().and_then(|json| serde_json::from_str(json).ok())
 }
 
-/// Why the scorer said nothing.
+/// Why the scorer has no summary.
 pub(crate) fn error(record: &SummaryRecord) -> Option<AnswerError> {
     let kind = record.error_kind.as_ref()?;
     Some(AnswerError::new(kind, record.error_message.clone().unwrap_or_default()))
 }
 
-/// A scorer's summary of the run, for people; of a run in another state than finished, it is of what was stored by
-/// then.
+/// A scorer's summary of the run, for people; if the run is not finished, the text says that it covers what was stored
+/// by then.
 pub(crate) fn said(record: &SummaryRecord, state: RunState) -> String {
     let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
         (Some(json), ..) => printable(&pretty(json)),
@@ -59,7 +59,7 @@ pub(crate) fn said(record: &SummaryRecord, state: RunState) -> String {
     format!("{} of the run{so_far}: {said}\n", one_line(&record.scorer_id, 64))
 }
 
-/// Those of them that are errors, for people.
+/// The summaries that are errors, for people.
 pub(crate) fn said_errors(
     records: &[SummaryRecord],
     state: RunState,
@@ -68,7 +68,7 @@ pub(crate) fn said_errors(
     errors.map(move |record| said(record, state).trim_end().to_owned())
 }
 
-/// The same in a line each, without what comes after the first line of a message.
+/// The same, one line each, with only the first line of each message.
 pub(crate) fn errors_in_short(records: &[SummaryRecord]) -> impl Iterator<Item = String> {
     records.iter().filter_map(|record| {
         let error = error(record)?;
@@ -78,7 +78,7 @@ pub(crate) fn errors_in_short(records: &[SummaryRecord]) -> impl Iterator<Item =
     })
 }
 
-/// Whether one of them is an error.
+/// Whether a summary is an error.
 pub(crate) fn have_error(records: &[SummaryRecord]) -> bool {
     records.iter().any(|record| record.error_kind.is_some())
 }

@@ -5,10 +5,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{printable, within};
 
-/// Between two columns.
+/// The spaces between two columns.
 const GAP: usize = 2;
-/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the
-/// terminal.
+/// The least width of a last column, in columns of the terminal: the terminal wraps a line that is too long with it.
 const LEAST: usize = 20;
 
 /// The side on which the text of a column starts.
@@ -33,13 +32,13 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// Adds a row. What a terminal would act on is made visible, no matter who wrote it.
+    /// Adds a row. Control characters are made visible, whatever their source.
     pub(crate) fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let safe = |cell: Cell| printable(&cell.into()).replace(['\n', '\t'], " ");
         self.rows.push(cells.into_iter().map(safe).collect());
     }
 
-    /// Leaves out those of these columns that say nothing in any row: `-`, or nothing at all.
+    /// Removes those of these columns that have no value in any row: only `-`, or nothing.
     pub(crate) fn without_unsaid(&mut self, titles: &[&str]) {
         let is_unsaid = |index: usize| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(index));
@@ -62,12 +61,12 @@ impl Table {
         self.rows.len()
     }
 
-    /// The table so far; this one has no rows then.
+    /// Takes the rows so far as a table, and leaves this one without rows.
     pub(crate) fn take(&mut self) -> Table {
         Table { columns: self.columns.clone(), rows: std::mem::take(&mut self.rows) }
     }
 
-    /// Cuts the texts of the last column to what a terminal of `width` columns has room for beside the others.
+    /// Cuts the texts of the last column so that a line fits a terminal of `width` columns.
     pub(crate) fn fit(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
         let others = (0..last).map(|column| self.width_of(column) + GAP);
@@ -75,7 +74,7 @@ impl Table {
         self.cut_last(last, room);
     }
 
-    /// The same, but no text continues on another line of the terminal: who wrote it could make it look like a row.
+    /// The same, but no text continues on another line of the terminal, where untrusted text could look like a row.
     pub(crate) fn fit_in_lines(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
         let others = (0..last).map(|column| self.width_of(column) + GAP);
@@ -94,7 +93,7 @@ impl Table {
         texts.fold(self.columns[column].0.width(), usize::max)
     }
 
-    /// Writes a line of these cells. Nothing is added behind its last text, which may be large.
+    /// Writes a line of these cells. Nothing is added after its last text, which may be large.
     fn write_line(
         &self,
         f: &mut std::fmt::Formatter<'_>,
@@ -131,7 +130,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// How many columns a last text has behind `others` columns, on a terminal of `width`.
+/// The columns that remain for the last text after `others` columns, on a terminal of `width`.
 fn room_after(others: usize, width: usize) -> usize {
     let (left, width) = (width.saturating_sub(others), width.max(1));
     match left >= LEAST {

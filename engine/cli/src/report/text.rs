@@ -1,5 +1,5 @@
-//! Text that came from elsewhere (a scorer, a case), made safe for a terminal: no control
-//! characters, no escape sequences, no marks that turn the direction of writing, nothing that is drawn as nothing.
+//! Makes text from outside (a scorer, a case) safe for a terminal: no control characters, no escape sequences, no
+//! characters that change the writing direction, no invisible characters.
 
 use std::borrow::Cow;
 
@@ -8,28 +8,28 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{ci_commands::neutralize_ci_commands, counted};
 
-/// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`), and what
-/// a runner of CI would take for a command; line breaks and tabs stay.
+/// Makes control characters and invisible characters in the text visible (`\u{1b}`), and anything that a CI runner
+/// would take for a command; line breaks and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
     neutralize_ci_commands(terminal::visible(text)).into_owned()
 }
 
-/// JSON over several lines; as it is if these would be mostly spaces, and other text.
+/// JSON over several lines; unchanged if those would be mostly spaces, or if the text is not JSON.
 pub(crate) fn pretty(json: &str) -> String {
     terminal::indented_json(json).unwrap_or_else(|| json.to_owned())
 }
 
-/// JSON with what a terminal would act on written as `\u….`: the same document, safe to show.
+/// JSON with control characters written as `\u….`: the same document, safe to show.
 pub(crate) fn printable_json(json: &str) -> Cow<'_, str> {
     terminal::visible_json(json)
 }
 
-/// As [`printable_json`], and in one line.
+/// Like [`printable_json`], on one line.
 pub(crate) fn printable_json_line(json: &str) -> Cow<'_, str> {
     terminal::visible_json_line(json)
 }
 
-/// The text in one line of at most `most` characters; what is cut off is shown by `…`.
+/// The text in one line of at most `most` characters; `…` marks a cut.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let line = printable(&words_of(text, most));
     match line.char_indices().nth(most) {
@@ -42,10 +42,10 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// The first words of a text with a space between them: enough that `most` characters and one more of them can be
-/// shown. What is behind them, which may be many megabytes, is not looked at.
+/// The first words of a text with a space between them: enough to show `most` characters and one more. The rest, which
+/// may be many megabytes, is not read.
 fn words_of(text: &str, most: usize) -> String {
-    /// Characters that a sequence may have of which one is looked at: what makes an emoji or a command of several.
+    /// The most characters of a sequence around one that is examined: several form an emoji or a command.
     const AROUND: usize = 64;
     let mut left = most.saturating_add(AROUND);
     let mut words = String::new();
@@ -63,7 +63,7 @@ fn words_of(text: &str, most: usize) -> String {
     words
 }
 
-/// The line, cut to so many columns of a terminal; what is cut off is shown by `…`.
+/// The line, cut to this many columns of a terminal; `…` marks the cut.
 pub(crate) fn within(line: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
@@ -81,7 +81,7 @@ pub(crate) fn within(line: &str, columns: usize) -> String {
     cut
 }
 
-/// What halves of surrogate pairs become in JSON that was written for other programs.
+/// The note that unpaired surrogates were replaced in JSON that was written for other programs.
 pub(crate) fn halves_replaced(halves: u64) -> String {
     let halves = counted(halves, "half of a surrogate pair is", "halves of surrogate pairs are");
     format!("{halves} written as U+FFFD: programs refuse JSON that has one")

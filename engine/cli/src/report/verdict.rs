@@ -1,4 +1,4 @@
-//! Verdicts of cases and runs in words. Decides none; `verdict` and `aggregate` of the library do.
+//! Formats verdicts of cases and runs. The library's `verdict` and `aggregate` decide them.
 
 use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},
@@ -9,7 +9,7 @@ use scorebox::{
 
 use super::{count, counted, score};
 
-/// `passed`, marked if soft requirements do not hold; `failed`, marked if a scorer is still missing.
+/// `passed`, marked if the case has regressions; `failed`, marked if a scorer is still missing.
 pub(crate) fn verdict(case: &CaseVerdict) -> String {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => "passed, regressed".to_owned(),
@@ -20,13 +20,13 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
     }
 }
 
-/// The verdict of a case of a run in which a scorer `decides` whether one passes, or none does, so that having passed
-/// says nothing.
+/// The verdict of a case; `decides` is whether a scorer of the run can fail cases: otherwise `passed` would mean
+/// nothing.
 pub(crate) fn verdict_where(decides: bool, case: &CaseVerdict) -> String {
     if decides { verdict(case) } else { undecided(case).to_owned() }
 }
 
-/// What is said of a case that no scorer can fail.
+/// The text for a case that no scorer can fail.
 fn undecided(case: &CaseVerdict) -> &'static str {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => "regressed",
@@ -35,8 +35,8 @@ fn undecided(case: &CaseVerdict) -> &'static str {
     }
 }
 
-/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case, or none though it
-/// can fail one; nothing if the scorers only measure.
+/// The verdict of a run: a line for the whole, and one for each scorer that decided against a case, or that decided no
+/// case although it can fail one; empty if the scorers only measure.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     let mut lines = match (decided.decides, decided.requires()) {
         (true, _) => vec![of_cases(&decided.verdict)],
@@ -92,8 +92,8 @@ fn with_interval(rate: Rate) -> String {
     format!("{}, 95 % interval {interval}", percent(rate.rate))
 }
 
-/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case
-/// and decided none, that. `None` if it decided against no case, and for some.
+/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; or that a scorer that can
+/// fail a case decided none. `None` if it decided some cases and none against.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];

@@ -1,6 +1,5 @@
-//! The warnings of scorers that were for no case of a run, with the keys that left the cases out, and of scorers that
-//! applied to none. Counts nothing itself, and leaves it to a broken requirement to say that of a scorer that must
-//! decide a case.
+//! Warns of scorers that scored no case of a run, with the keys that left the cases out, and of scorers that applied to
+//! no case. It counts nothing itself. If the scorer had to decide a case, the broken requirement is reported instead.
 
 use std::collections::BTreeSet;
 
@@ -14,23 +13,23 @@ use serde_json::Value;
 
 use crate::report;
 
-/// What to do about a task that is scored once a run, and never sampled.
+/// What to do about a task that is scored once a run, and that the sample never includes.
 const SAMPLED_EVERY_TIME: &str = "`ratio` samples cases, by a hash of the seed and the case: this run leaves out the same ones each \
                                   time. For a share of the runs, give each run its own seed: --seed \"$RUN_ID\"";
 
-/// The key that leaves cases out by chance.
+/// The key that leaves cases out at random.
 const SAMPLING: &str = "sampling";
 
-/// Skipped scores of which it is looked at why.
+/// The most skipped scores whose reason is examined.
 const LOOKED_AT: usize = 1000;
 
-/// A warning, and what to do about it if that needs more words.
+/// A warning, with a hint if one is needed.
 pub(crate) struct Warning {
     pub(crate) message: String,
     pub(crate) hint: Option<&'static str>,
 }
 
-/// The warnings of each scorer of the run that is for no case, and of those that apply to none.
+/// The warnings of each scorer of the run that scored no case, and of those that applied to none.
 pub(super) fn warnings(
     store: &Store,
     run: &RunRecord,
@@ -38,7 +37,7 @@ pub(super) fn warnings(
     broken: &[Broken],
 ) -> Result<Vec<Warning>, StoreError> {
     let scorers = store.scorers(run.key)?;
-    // The cases that one is for may be among those that were not read, and one that summarizes has not been asked yet.
+    // Unread cases may be for such a scorer, and a scorer that summarizes has not been asked yet.
     if run.state != RunState::Finished {
         return Ok(Vec::new());
     }
@@ -57,7 +56,7 @@ pub(super) fn warnings(
     Ok(warnings)
 }
 
-/// A scorer whose scores are all n/a has measured nothing, and may be one that forgot to return its score. Of one that
+/// A scorer whose scores are all n/a measured nothing, and may have forgotten to return its score. For a scorer that
 /// summarizes, the summary is the result, if there was anything to summarize.
 fn if_never_applicable(
     store: &Store,
@@ -83,7 +82,7 @@ fn if_never_applicable(
     Ok(warnings)
 }
 
-/// Whether the scorer names nothing in any row, neither a label nor anything in `meta` that is not null.
+/// Whether the scorer has neither a label nor a non-null value in `meta` in any row.
 fn says_nothing(store: &Store, run: &RunRecord, scorer: &ScorerRecord) -> Result<bool, StoreError> {
     let is_null = |meta: String| match serde_json::from_str(&meta) {
         Ok(Value::Object(members)) => members.values().all(Value::is_null),
@@ -98,7 +97,7 @@ fn says_nothing(store: &Store, run: &RunRecord, scorer: &ScorerRecord) -> Result
     Ok(nothing)
 }
 
-/// That a summary is of nothing, with what the scorer says of the first case.
+/// The warning that a summary covers nothing, with the scorer's reason for the first case.
 fn of_empty_summary(
     store: &Store,
     run: &RunRecord,
@@ -114,7 +113,7 @@ fn of_empty_summary(
     Ok(Warning { message, hint: None })
 }
 
-/// That scorers apply to no case.
+/// The warning that scorers apply to no case.
 fn of_never_applicable(never: &[&Aggregate]) -> Option<Warning> {
     let message = match never {
         [] => return None,
@@ -127,7 +126,7 @@ fn of_never_applicable(never: &[&Aggregate]) -> Option<Warning> {
     Some(Warning { message, hint: None })
 }
 
-/// A scorer that is for no case at all is seldom meant so.
+/// Warns of a scorer that scored no case at all, which is seldom intended.
 fn if_idle(
     store: &Store,
     run: &RunRecord,
@@ -148,7 +147,7 @@ fn if_idle(
         return Ok(None);
     }
     let keys = keys_that_spare(store, run.spec.id.as_str(), scorer_id)?;
-    // Cases can say themselves that they are skipped.
+    // Cases themselves can also ask to be skipped.
     if keys.is_empty() {
         return Ok(None);
     }
@@ -158,7 +157,7 @@ fn if_idle(
     Ok(Some(Warning { message, hint: is_sampled.then_some(SAMPLED_EVERY_TIME) }))
 }
 
-/// The keys of a suite that left out the first cases that a scorer skipped.
+/// The keys of a suite that left out the first of the cases that a scorer skipped.
 pub(crate) fn keys_that_spare(
     store: &Store,
     run: &str,

@@ -1,11 +1,11 @@
-//! Why a run stopped before its end, what is kept, and how to resume it. A signal is each command's own, and so is what
-//! was scored.
+//! Reports why a run stopped before its end, what is kept, and how to resume it. Each command reports signals, and what
+//! was scored, itself.
 
 use scorebox::{advice::Advice, run::Stop};
 
 use crate::{failure::Exit, words};
 
-/// Says why a run stopped that no signal stopped; `resume` is the command that continues it, if one does.
+/// Reports why a run stopped without a signal; `resume` is the command that continues it, if one does.
 pub(crate) fn say(stop: &Stop, resume: Option<&str>) -> Exit {
     let (advice, what, condition, exit) = match stop {
         Stop::BadCase { advice, .. } | Stop::Unreadable { advice, .. } => {
@@ -40,7 +40,7 @@ pub(crate) fn say(stop: &Stop, resume: Option<&str>) -> Exit {
     exit
 }
 
-/// That the scores so far are kept, after `what` happened, and under which condition the run goes on.
+/// Reports that the scores so far are kept, after `what` happened, and the condition for resuming the run.
 pub(crate) fn say_what_is_kept(what: &str, condition: &str, resume: Option<&str>) {
     let mut said = format!("{what} Scores so far are kept.");
     if let Some(command) = resume {

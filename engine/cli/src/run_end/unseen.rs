@@ -1,4 +1,4 @@
-//! The warning of what cases say and no scorer sees: tokens of a cache in a usage of their own. Reads no case.
+//! Warns of data in cases that no scorer sees: cache tokens in a case's own `usage`. It reads no cases.
 
 use scorebox::{
     aggregate::DecidedRun,
@@ -9,10 +9,10 @@ use scorebox::{
 use super::idle::Warning;
 use crate::report;
 
-/// What to do about it.
+/// What to do about such tokens.
 const STATE_IT: &str = "state the whole cost as `usage.costUsd`, or give the usage as a `trace`, whose tokens of a cache are read";
 
-/// The warning, if a scorer of the run is given the usage of cases whose tokens of a cache it does not see.
+/// The warning, if a scorer of the run reads the usage of cases but does not see its cache tokens.
 pub(super) fn warning(
     store: &Store,
     run: &RunRecord,
@@ -38,7 +38,7 @@ pub(super) fn warning(
     Ok(Some(Warning { message, hint: Some(STATE_IT) }))
 }
 
-/// Whether the scorer is given the usage of a case.
+/// Whether the scorer reads the usage of a case.
 fn reads_usage(scorer: &ScorerRecord) -> bool {
     let info = serde_json::from_str::<ScorerInfo>(&scorer.spec.info_json);
     info.is_ok_and(|info| info.reads.contains(Field::Usage))

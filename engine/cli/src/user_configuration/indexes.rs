@@ -1,4 +1,4 @@
-//! `[index.NAME]`: where an index of scorers is, and whose signature it must have. Asks none.
+//! `[index.NAME]`: the location of an index of scorers, and the key that must have signed it. It contacts no index.
 
 use scorebox_community::{IndexPlace, Signer, Transport};
 use toml::de::DeTable;
@@ -13,17 +13,17 @@ const MAX_NAME: usize = 64;
 /// An index that the user has configured.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfiguredIndex {
-    /// What the user calls it: letters, digits, `-`, `_` and `.`.
+    /// The user's name for it: letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub place: IndexPlace,
     /// The key that must have signed it.
     pub signer: Signer,
-    /// How its place is asked.
+    /// The transport to its location.
     pub transport: Transport,
 }
 
-/// All that are described; those with mistakes are left out.
+/// Reads all indexes; those with mistakes are left out.
 pub(super) fn read(reading: &mut Reading<'_>, value: &Value<'_>) -> Vec<ConfiguredIndex> {
     let Some(indexes) = reading.table(value, "index") else { return Vec::new() };
     let mut read = Vec::new();

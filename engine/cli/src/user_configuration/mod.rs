@@ -1,10 +1,10 @@
-//! The user's configuration file: which indexes of scorers are searched, and what published scorers must be. Decides
-//! nothing.
+//! The user's configuration file: which indexes of scorers are searched, and the policy about published scorers. It
+//! decides nothing.
 //!
 //! - `reading`: the values of the document, and every mistake with its location.
 //! - `indexes`: `[index.NAME]`.
 //! - `policy`: `[policy]`.
-//! - here: the file, and what is in it.
+//! - here: the file and its contents.
 
 mod indexes;
 mod policy;
@@ -24,8 +24,7 @@ use reading::Reading;
 const VERSION: i64 = 1;
 /// The most bytes of the file that are read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
-/// Bytes of stack for parsing: tables in each other, each with a key of many parts, are some thousand levels of
-/// recursion.
+/// Bytes of stack for parsing: nested tables, each with a key of many parts, cause some thousand levels of recursion.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 /// The keys of the file.
 const KEYS: [&str; 3] = ["version", "index", "policy"];
@@ -35,12 +34,12 @@ const KEYS: [&str; 3] = ["version", "index", "policy"];
 pub(crate) struct UserConfiguration {
     /// The indexes, in the order of their names.
     pub indexes: Vec<ConfiguredIndex>,
-    /// What published scorers must be.
+    /// The policy about published scorers.
     pub policy: Option<TrustPolicy>,
 }
 
 impl UserConfiguration {
-    /// Reads the user's file. Without one, nothing is configured; one that the user names must be there.
+    /// Reads the user's file. Without one, nothing is configured; a file that the user names must exist.
     pub(crate) fn read() -> Result<UserConfiguration, Failure> {
         let Some((path, is_named)) = setup::configuration_file() else {
             return Ok(UserConfiguration::default());
@@ -77,7 +76,7 @@ impl UserConfiguration {
             reading.wrong(error.span().unwrap_or(0..0), error.message());
         }
         let mut configuration = UserConfiguration::default();
-        // What cannot be read may be what is missing.
+        // A key that seems missing may be one that cannot be read.
         if errors.is_empty() {
             configuration.read_document(&mut reading, document.get_ref(), path);
         }
@@ -120,7 +119,7 @@ mod tests {
         UserConfiguration::parse_apart(Path::new("config.toml"), &text)
     }
 
-    /// All that is wrong, a line each, with its hint behind it.
+    /// All errors, a line each, each followed by its hint.
     fn wrong(text: &str) -> String {
         let Failure { message, hint, others } = parse(text).unwrap_err();
         let all = [(message, hint)].into_iter().chain(others);

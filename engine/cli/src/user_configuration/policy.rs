@@ -1,4 +1,5 @@
-//! `[policy]`: what published scorers must be, in all suites of the user. Holds none against it.
+//! `[policy]`: the policy about published scorers, for all suites of the user. It does not apply the policy; `trust`
+//! does.
 
 use std::path::Path;
 
@@ -11,10 +12,10 @@ use toml::de::DeValue;
 
 use super::reading::{Reading, Value};
 
-/// The keys of a policy, which are those of a suite's.
+/// The keys of a policy, the same as in a suite.
 const KEYS: [&str; 4] = ["signers", "registries", "deny-grants", "max-size"];
 
-/// The policy; what is wrong in it is left out.
+/// The policy; parts with mistakes are left out.
 pub(super) fn read(
     reading: &mut Reading<'_>,
     value: &Value<'_>,

@@ -1,4 +1,5 @@
-//! The values of the document, and every mistake with its location. Knows no key of the configuration.
+//! Reads the values of the document, and collects every mistake with its location. It knows no keys of the
+//! configuration.
 
 use std::{ops::Range, path::Path};
 
@@ -10,10 +11,10 @@ use toml::{
 
 use crate::{advice, failure::Failure, report::printable};
 
-/// A value, and where it is.
+/// A value and its location.
 pub(super) type Value<'d> = Spanned<DeValue<'d>>;
 
-/// The file, while it is read.
+/// The file that is being read.
 pub(super) struct Reading<'r> {
     path: &'r Path,
     text: &'r str,
@@ -27,7 +28,7 @@ struct Mistake {
 }
 
 impl<'r> Reading<'r> {
-    /// Of the text of the file at `path`.
+    /// Starts reading the text of the file at `path`.
     pub(super) fn new(path: &'r Path, text: &'r str) -> Reading<'r> {
         Reading { path, text, mistakes: Vec::new() }
     }
@@ -43,7 +44,7 @@ impl<'r> Reading<'r> {
         Failure::of_each(each)
     }
 
-    /// The line and the column of a place, counted from 1.
+    /// The line and the column of a byte position, counted from 1.
     pub(super) fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -51,12 +52,12 @@ impl<'r> Reading<'r> {
         (line, before[line_start..].chars().count() + 1)
     }
 
-    /// Notes a mistake.
+    /// Records a mistake.
     pub(super) fn wrong(&mut self, span: Range<usize>, reason: &str) {
         self.note(span, reason, None);
     }
 
-    /// Notes a mistake, and what to do about it.
+    /// Records a mistake, with what to do about it.
     pub(super) fn hinted(&mut self, span: Range<usize>, reason: &str, hint: &str) {
         self.note(span, reason, Some(hint.to_owned()));
     }

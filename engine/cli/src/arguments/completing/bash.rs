@@ -1,5 +1,6 @@
-//! Completions for bash: the function that it calls, the words of its line, and answers as that line has them. clap's own
-//! adapter takes words as bash divides them, at `=` and `:` too, and leaves quotes where they are.
+//! Completions for bash: the function that it calls, the words of its line, and answers with the quotes of that line.
+//! It replaces clap's own adapter, which takes words as bash splits them, even at `=` and `:`, and does not handle
+//! quotes.
 
 use std::{ffi::OsString, io, path::Path};
 
@@ -11,8 +12,8 @@ use super::TYPED;
 /// Answers bash.
 pub(super) struct Bash;
 
-/// Registered without a space behind what is inserted, because bash before version 4 cannot take that back. A newer
-/// one adds the space unless more is to come, as after a folder.
+/// Registered without a space after the inserted word, because bash before version 4 cannot remove it. A newer version
+/// adds the space unless more must follow, as after a folder.
 const SCRIPT: &str = r#"
 _complete_NAME() {
     local one
@@ -51,7 +52,7 @@ impl EnvCompleter for Bash {
         out.write_all(script.replace("COMPLETER", &completer).as_bytes())
     }
 
-    /// `arguments` are the line up to the cursor, what follows there, and which of it bash puts an answer in place of.
+    /// `arguments` are the line up to the cursor, the text after it, and the part that bash replaces by an answer.
     fn write_complete(
         &self,
         command: &mut Command,
@@ -72,20 +73,20 @@ impl EnvCompleter for Bash {
     }
 }
 
-/// A line of bash that is being typed.
+/// A bash line that the user is typing.
 struct Line {
-    /// As a program would get them; the one with the cursor ends there.
+    /// The words as a program would get them; the word with the cursor ends at the cursor.
     words: Vec<String>,
-    /// Which word has the cursor.
+    /// The index of the word with the cursor.
     at: usize,
-    /// What of this word stays in front of an answer.
+    /// The part of this word that stays before an answer.
     stays: String,
-    /// The quote that is open behind that.
+    /// The quote that is open after that part.
     quote: Quote,
 }
 
 impl Line {
-    /// `replaced` is the end of `before` that bash puts an answer in place of.
+    /// `replaced` is the end of `before` that bash replaces by an answer.
     fn new(before: &str, after: &str, replaced: &str) -> Line {
         let mut words = Word::all(before);
         if words.last().is_none_or(|word| word.is_ended) {
@@ -96,16 +97,16 @@ impl Line {
         let stays = Word::all(written.strip_suffix(replaced).unwrap_or_default()).pop();
         let stays = stays.unwrap_or_else(|| Word::at(0));
         let mut words: Vec<String> = words.into_iter().map(|word| word.text).collect();
-        // The rest of the word with the cursor is no word.
+        // The rest of the word with the cursor is not a word.
         let others = after.split_once(char::is_whitespace).map_or("", |(_, others)| others);
         words.extend(Word::all(others).into_iter().map(|word| word.text));
         Line { words, at, stays: stays.text, quote: stays.quote }
     }
 
-    /// The word `candidate` as bash is to insert it; `None` if it cannot.
+    /// The word `candidate` as bash must insert it; `None` if it cannot.
     fn answer(&self, candidate: &str) -> Option<String> {
         let rest = candidate.strip_prefix(&self.stays)?;
-        // A line of the answer is a word.
+        // Each line of the answer is a word.
         (!rest.contains(['\n', '\r'])).then(|| self.quote.written(rest))
     }
 }
@@ -119,14 +120,14 @@ enum Quote {
 }
 
 impl Quote {
-    /// The text so that bash reads it as it is.
+    /// Quotes the text so that bash reads it literally.
     fn written(self, text: &str) -> String {
         let mut written = String::new();
         for (at, character) in text.char_indices() {
             match self {
                 Quote::Single if character == '\'' => written.push_str(r"'\'"),
                 Quote::Double if r#""\$`"#.contains(character) => written.push('\\'),
-                // bash replaces it by the user's folder, as the path was meant.
+                // bash replaces it by the user's home folder, as the path intends.
                 Quote::None if at == 0 && text.starts_with("~/") => {}
                 Quote::None if is_special(character) => written.push('\\'),
                 _ => {}
@@ -137,20 +138,20 @@ impl Quote {
     }
 }
 
-/// Whether bash takes the character for something else than itself, in some place at least.
+/// Whether the character has a special meaning for bash in some position.
 fn is_special(character: char) -> bool {
     character.is_ascii() && !character.is_ascii_alphanumeric() && !"_-./=:@%+,".contains(character)
 }
 
 /// A word of a line.
 struct Word {
-    /// Where in the line it starts.
+    /// Its start in the line.
     start: usize,
-    /// Without its quotes.
+    /// The text without its quotes.
     text: String,
-    /// The quote that is open where the line ends.
+    /// The quote that is open at the end of the line.
     quote: Quote,
-    /// Whether something stands behind it that ends it.
+    /// Whether the line contains its end.
     is_ended: bool,
 }
 
@@ -159,7 +160,7 @@ impl Word {
         Word { start, text: String::new(), quote: Quote::None, is_ended: false }
     }
 
-    /// The words of a line. Nothing is put in place of variables and patterns.
+    /// The words of a line. Variables and patterns are not expanded.
     fn all(line: &str) -> Vec<Word> {
         let mut words: Vec<Word> = Vec::new();
         let mut characters = line.char_indices().peekable();
@@ -194,7 +195,7 @@ impl Word {
 mod tests {
     use super::*;
 
-    /// The word with the cursor, and what bash would be given for `candidate`.
+    /// The word with the cursor, and the answer to bash for `candidate`.
     fn answered(before: &str, replaced: &str, candidate: &str) -> (String, Option<String>) {
         let line = Line::new(before, "", replaced);
         (line.words[line.at].clone(), line.answer(candidate))

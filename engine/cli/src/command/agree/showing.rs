@@ -1,4 +1,4 @@
-//! How well scores agree with labels, as tables and in words.
+//! Formats how well scores agree with labels, as tables and text. It computes nothing.
 
 use scorebox::{
     aggregate::{
@@ -19,12 +19,12 @@ use crate::{
     },
 };
 
-/// A figure that may not be defined.
+/// A figure that may be undefined.
 fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "undefined".to_owned(), score)
 }
 
-/// A row for each figure.
+/// A table with a row for each figure.
 pub(crate) fn figures(agreement: &Agreement) -> Table {
     let mut table = Table::new(&[
         ("figure", Align::Left),
@@ -82,7 +82,7 @@ pub(crate) fn figures(agreement: &Agreement) -> Table {
     table
 }
 
-/// What passes, against what is positive.
+/// The table of passing scores against positive labels.
 pub(crate) fn confusion(binary: &BinaryAgreement) -> Option<Table> {
     let Confusion { true_positives, false_positives, false_negatives, true_negatives } =
         binary.confusion?;
@@ -93,7 +93,7 @@ pub(crate) fn confusion(binary: &BinaryAgreement) -> Option<Table> {
     Some(table)
 }
 
-/// The labels, against the categories that the scorer chose.
+/// The table of labels against the scorer's categories.
 pub(crate) fn categories(categories: &CategoryAgreement) -> Table {
     let names: Vec<String> = categories.names.iter().map(|name| cell(name, 24)).collect();
     let mut columns = vec![("label \\ scorer", Align::Left)];
@@ -106,7 +106,7 @@ pub(crate) fn categories(categories: &CategoryAgreement) -> Table {
     table
 }
 
-/// Scores beside how many of their cases are positive, a row for each tenth with cases.
+/// The table of scores and the share of positive cases, with a row for each tenth that has cases.
 pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
     let calibration = binary.calibration.as_ref()?;
     let mut table = Table::new(&[
@@ -129,7 +129,7 @@ pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
     Some(table)
 }
 
-/// How well people agree with each other.
+/// The table of how well raters agree with each other.
 pub(crate) fn raters(raters: &RaterAgreement) -> Table {
     let mut table = Table::new(&[("among raters", Align::Left), ("value", Align::Right)]);
     let figures = [
@@ -143,7 +143,7 @@ pub(crate) fn raters(raters: &RaterAgreement) -> Table {
     table
 }
 
-/// Whose labels those are.
+/// Names the raters.
 pub(crate) fn rater_words(raters: &RaterAgreement) -> String {
     let RaterAgreement { cases, without, raters, rated_by_all, .. } = raters;
     let all = counted(*rated_by_all, "case has", "cases have");
@@ -159,7 +159,7 @@ pub(crate) fn rater_words(raters: &RaterAgreement) -> String {
     words
 }
 
-/// The groups of cases, and how much the scorer favours each.
+/// The table of groups of cases, and how much the scorer favours each.
 pub(crate) fn bias(bias: &Bias) -> Table {
     let (scores, labels) = match bias.unit {
         BiasUnit::Rate => ("passes", "positive"),
@@ -192,7 +192,7 @@ pub(crate) fn bias(bias: &Bias) -> Table {
     table
 }
 
-/// What the groups show, in a sentence or two.
+/// What the groups show, in one or two sentences.
 pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
     let by = one_line(&bias.by, 64);
     let mut lines = Vec::new();
@@ -238,7 +238,7 @@ pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
     lines
 }
 
-/// What the figures are of.
+/// Describes the data behind the figures.
 pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
     let Agreement { run_id, cases, pairs, without_score, without_label, unreadable_labels, .. } =
         agreement;
@@ -320,7 +320,7 @@ fn why_positive(rule: &PositiveRule) -> String {
     }
 }
 
-/// Labels that do not count because they are in another part of their case.
+/// The note about labels that do not count because they are in another part of their case.
 fn elsewhere(agreement: &Agreement) -> Option<String> {
     let place = match agreement.labels_from? {
         LabelPlace::Metadata => "the metadata",
@@ -341,7 +341,7 @@ fn elsewhere(agreement: &Agreement) -> Option<String> {
     Some(line)
 }
 
-/// What makes figures undefined, or doubtful.
+/// The reasons why figures are undefined or doubtful.
 pub(crate) fn doubts(agreement: &Agreement) -> Vec<String> {
     let mut lines = Vec::new();
     let ended = match agreement.state {

@@ -1,5 +1,5 @@
-//! Sample cases beside a scorer that is being written: scores them with what was just built, and shows the scores.
-//! Stores nothing.
+//! Scores the sample cases of a scorer that is being written with the new build, and shows the scores. It stores
+//! nothing.
 
 use std::{
     collections::BTreeMap,
@@ -27,12 +27,12 @@ use crate::{
     words,
 };
 
-/// Cases that are shown; further ones are counted.
+/// The most cases that are shown; further ones are only counted.
 const MAX_SHOWN: usize = 50;
-/// Columns of a case's or a scorer's name.
+/// The most columns of a case's or a scorer's name.
 const NAME: usize = 40;
 
-/// What is scored after a build.
+/// The cases to score after a build.
 pub(super) enum Samples {
     /// A suite and its cases, as `scorebox new` makes them.
     Test { suite: PathBuf, cases: PathBuf },
@@ -41,7 +41,7 @@ pub(super) enum Samples {
 }
 
 impl Samples {
-    /// The cases that are named, or those of the test in the scorer's folder; `None` if there are none.
+    /// The named cases, or those of the test in the scorer's folder; `None` if there are none.
     pub(super) fn find(named: Option<&Path>, folder: &Path) -> Option<Samples> {
         if let Some(named) = named {
             return Some(Samples::Cases(named.to_owned()));
@@ -54,7 +54,7 @@ impl Samples {
         }
     }
 
-    /// Scores them with `component`, within these limits, and shows what it says. A test's suite names both itself.
+    /// Scores them with `component`, within these limits, and shows the results. A test's suite sets both itself.
     pub(super) fn score(
         &self,
         component: &Path,
@@ -93,11 +93,12 @@ impl Samples {
     }
 }
 
-/// What was heard of a run of samples.
+/// The events of a run of samples so far.
 struct Seen {
-    /// The scorer that others score, if there is one: theirs are not shown, but whether the case passes.
+    /// The scorer whose results the others score, if there is one. The scores of the others are not shown, only whether
+    /// the case passes.
     target: Option<String>,
-    /// By ordinal: those that are shown.
+    /// The shown cases, by ordinal.
     cases: BTreeMap<u64, SeenCase>,
     finished: usize,
     passed: usize,
@@ -165,7 +166,7 @@ impl Seen {
                     Status::Scored => answer.score.map_or_else(|| "-".into(), report::score),
                     status => status.as_str().to_owned(),
                 };
-                // Scorers of its result skip a case that the target fails at.
+                // Scorers of the target's results skip a case for which the target fails.
                 let verdict = match answer.status {
                     Status::Error => Some(Verdict::Errored),
                     _ => case.verdict,
@@ -188,7 +189,7 @@ impl Seen {
     }
 }
 
-/// The reason of a score, or why there is none and what to do about it.
+/// The reason of a score, or why there is no score, with what to do about it.
 fn why(answer: &Answer) -> String {
     let Some(error) = &answer.error else { return answer.reason.clone().unwrap_or_default() };
     let hint = error.advice.as_ref().and_then(advice::words);

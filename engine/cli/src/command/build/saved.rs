@@ -1,5 +1,5 @@
-//! The files that a scorer is made of and tested with, and what is in them: whether one was saved. Looks at them now
-//! and then, which works on every file system. Builds nothing.
+//! Detects whether a file was saved that a scorer is made from or tested with. It polls the files, which works on every
+//! file system. It builds nothing.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,27 +16,27 @@ use scorebox::{
 
 use crate::same_file::Redirected;
 
-/// Files that are looked at: those nearest to the folder.
+/// The most files that are watched: those closest to the folder.
 const MAX_FILES: usize = 5_000;
-/// A larger file counts as changed when its size or its time is another: it is not read each time that it is saved.
+/// A larger file counts as changed if its size or its time changes; it is not read.
 const MAX_READ_BYTES: u64 = 4 << 20;
-/// What builds leave in a folder, besides what begins with a dot.
+/// Names that builds leave in a folder, in addition to those that begin with a dot.
 const NOT_SOURCES: [&str; 5] = ["target", "node_modules", "zig-out", "__pycache__", "Cargo.lock"];
 
-/// Endings of what builds make, and of what is written about them.
+/// Extensions of the outputs and logs of builds.
 const MADE: [&str; 3] = ["wasm", "log", "out"];
-/// What the names of files end with that scripts import, and that suites and cases are in, besides the endings of
-/// scripts. In a compiled language any file may be compiled in.
+/// Extensions of files that scripts import, and of suites and cases, in addition to those of scripts. In a compiled
+/// language, any file may be compiled in.
 const DATA: [&str; 5] = [".json", ".jsonl", ".toml", ".gz", ".zst"];
 
-/// What is in files, as far as it is known without reading one twice.
+/// Watches files, and remembers a digest of each, so that no unchanged file is read twice.
 pub(super) struct Saved {
     folder: PathBuf,
-    /// Looked at whatever they are called.
+    /// Watched whatever their names are.
     named: Vec<PathBuf>,
     /// Whether the scorer is a script.
     is_script: bool,
-    /// What changes when a build says something.
+    /// The files to which this process's output goes, which change with each build.
     redirected: Redirected,
     known: BTreeMap<PathBuf, Known>,
     has_left_out: bool,
@@ -49,11 +49,11 @@ struct Known {
     digest: Digest,
 }
 
-/// All files, each with a digest of what is in it.
+/// All files, each with a digest of its contents.
 pub(super) type Files = BTreeMap<PathBuf, Digest>;
 
 impl Saved {
-    /// The files of a folder or, if `source` is a file, of the folder that it is in.
+    /// The files of a folder or, if `source` is a file, of its folder.
     pub(super) fn of(source: &Path) -> Saved {
         let folder = match source.is_dir() {
             true => source,
@@ -79,17 +79,17 @@ impl Saved {
         self
     }
 
-    /// Where the files are.
+    /// The folder of the files.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Whether the folder had more files than are looked at.
+    /// Whether the folder had more files than are watched.
     pub(super) fn has_left_out(&self) -> bool {
         self.has_left_out
     }
 
-    /// What there is now. A file that cannot be read is not there.
+    /// The current files. A file that cannot be read counts as missing.
     pub(super) fn look(&mut self) -> Files {
         let mut known = BTreeMap::new();
         let mut waiting = VecDeque::from([self.folder.clone()]);
@@ -104,7 +104,7 @@ impl Saved {
         while let Some(folder) = waiting.pop_front() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();
-                // Not through links, which may lead in circles.
+                // Does not follow links, which may be circular.
                 let Some(metadata) = entry.metadata().ok().filter(|_| is_source(&path)) else {
                     continue;
                 };
@@ -148,7 +148,7 @@ impl Saved {
     }
 }
 
-/// Whether a file or folder of this name may be a part of a scorer, not what was made of it.
+/// Whether a file or folder of this name may be a part of a scorer, not an output of its build.
 fn is_source(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_made = name.starts_with('.')

@@ -1,5 +1,5 @@
-//! Builds again whenever a file of the scorer is saved, until it is interrupted. What a build is, and how sample cases
-//! are scored, is known elsewhere.
+//! Builds again whenever a file of the scorer is saved, until it is interrupted. The caller builds and scores; `saved`
+//! finds the changes.
 
 use std::{sync::mpsc, thread, time::Duration};
 
@@ -10,11 +10,11 @@ use crate::{
     words,
 };
 
-/// How often files are looked at. What is saved in one go (all files of an editor, a checkout) is over when they are
-/// the same twice.
+/// How often files are checked. A save of several files (by an editor, a checkout) is complete when two checks are
+/// equal.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Calls `build` at once and after each change of what `saved` looks at. An error of a build does not end it.
+/// Calls `build` at once and after each change of the files in `saved`. An error of a build does not end it.
 pub(super) fn watch(
     mut saved: Saved,
     mut build: impl FnMut() -> Result<(), Failure>,
@@ -45,7 +45,7 @@ pub(super) fn watch(
     }
 }
 
-/// What arrives when the user interrupts. The second time ends the process at once.
+/// Receives the user's interruptions. The second one ends the process at once.
 fn interruptions() -> Result<mpsc::Receiver<Exit>, Failure> {
     let mut signals = Signals::listen()?;
     let (tell, told) = mpsc::sync_channel(1);

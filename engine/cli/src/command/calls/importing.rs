@@ -1,5 +1,5 @@
-//! Recordings of a file, brought into a database: all of them are checked first, and then kept in batches, so that no
-//! other process waits for a slow or a large file. Prints what was there already.
+//! Imports recordings from a file to a database: it checks all of them first, and then stores them in batches, so that
+//! no other process waits for a slow or a large file. It prints how many existed already.
 
 use std::{
     collections::HashSet,
@@ -20,13 +20,13 @@ use crate::{
     words,
 };
 
-/// Recordings that are kept in one transaction.
+/// The recordings that are stored in one transaction.
 const AT_ONCE: usize = 256;
 
-/// Brings the recordings of the file at `path` into a database.
+/// Imports the recordings in the file at `path` to a database.
 ///
 /// # Errors
-/// The file cannot be read or has a line that is not a recording: then nothing of it is kept; troubles of writing.
+/// If the file cannot be read or has a line that is not a recording (then nothing is stored), or if writing fails.
 pub(super) fn import(path: &Path, database: &Path) -> Result<(), Failure> {
     let _waiting = Waiting::on(format!("importing {}", path.display()));
     let mut lines = Recording::lines(BufReader::new(checked(path)?));
@@ -81,16 +81,16 @@ fn refused(path: &Path, error: RecordingLineError) -> Failure {
 /// How many recordings were imported.
 #[derive(Default)]
 struct Imported {
-    /// Each call with its answer.
+    /// Each imported call with its answer.
     all: HashSet<(Digest, Digest)>,
-    /// Those that were there.
+    /// The recordings that existed already.
     known: u64,
-    /// Those of a call that has another answer.
+    /// The recordings of a call that has another answer.
     differing: u64,
 }
 
 impl Imported {
-    /// Counts a recording that is about to be kept; one that the file has twice is one.
+    /// Counts a recording that is about to be stored; a repeated recording counts once.
     fn note(&mut self, store: &Store, recording: &Recording) -> Result<(), Failure> {
         let (call, reply) = (recording.call.digest(), recording.reply_digest());
         if !self.all.insert((call, reply)) {

@@ -13,17 +13,17 @@ use scorebox_pages::CardCommand;
 use super::Card;
 use crate::{report::shell_word, same_file::file_name};
 
-/// Bytes of a configuration that is part of a command line.
+/// The most bytes of a configuration that is part of a command line.
 const MAX_CONFIG: usize = 2 << 10;
-/// What stands for a longer one.
+/// Replaces a longer configuration.
 const CONFIG_FILE: &str = "@config.json";
 
-/// What the command lines are made of.
+/// The inputs of the command lines.
 pub(super) struct Again<'a> {
     pub(super) card: &'a Card,
     pub(super) scorer: &'a SuiteScorer,
     pub(super) asks_judge: bool,
-    /// The run, if others can have it.
+    /// The run, if others can reproduce it.
     pub(super) run: Option<&'a RunReport>,
 }
 
@@ -32,7 +32,7 @@ impl Again<'_> {
     pub(super) fn commands(&self) -> Vec<CardCommand> {
         let mut commands = Vec::new();
         if let Reference::Published(address) = &self.scorer.uses {
-            // In a new folder there is no suite that it could be added to.
+            // A new folder has no suite to which the scorer could be added.
             let line = format!("touch suite.toml && scorebox add {}", shell_word(address));
             commands.push(CardCommand { what: "Get the component, and lock it".to_owned(), line });
         }
@@ -116,7 +116,7 @@ impl Again<'_> {
         }
         words.extend(limits(&self.scorer.limits));
         words.extend(self.about_cases());
-        // What a suite requires of the scores is not the question here.
+        // The command line is only about scores, not about a suite's requirements.
         words.extend(strings(&["--allow-failures", "--allow-errors"]));
         words.extend(strings(&["--run-id", "check", "--db", "check.db"]));
         words
@@ -126,7 +126,7 @@ impl Again<'_> {
         [self.card.case_files.words(), self.card.workspace.words()].concat()
     }
 
-    /// The scorer, as a command line names it.
+    /// The scorer as named on a command line.
     fn uses(&self) -> String {
         match &self.scorer.uses {
             Reference::Name(name) => name.clone(),
@@ -145,12 +145,12 @@ impl Again<'_> {
     }
 }
 
-/// A file of this folder.
+/// The name of a file in this folder.
 fn file_word(path: &Path) -> String {
     format!("./{}", file_name(path))
 }
 
-/// The limits that are not the defaults.
+/// The limits that differ from the defaults.
 fn limits(limits: &Limits) -> Vec<String> {
     let usual = Limits::default();
     let ms = |time: std::time::Duration| format!("{}ms", time.as_millis());

@@ -1,5 +1,5 @@
-//! The cases of a page: files that others can have, each named by its digest; and where their scores are. Reads no
-//! case.
+//! The cases of a page: files that others can obtain, each identified by its digest; and the database with their
+//! scores. It reads no cases.
 
 use std::{
     collections::HashSet,
@@ -38,7 +38,7 @@ impl Data {
         Ok(Some(Data { files }))
     }
 
-    /// Refuses files that have other bytes than before: what was scored would not be what the page names.
+    /// Refuses files whose bytes have changed: the scored data would differ from the data that the page names.
     pub(super) fn must_be_the_same(&self, paths: &[PathBuf]) -> Result<(), Failure> {
         let _waiting = Waiting::on("reading the cases");
         for (path, before) in paths.iter().zip(&self.files) {
@@ -57,7 +57,7 @@ fn file(path: &Path) -> Result<CardFile, Failure> {
         io::ErrorKind::NotFound => Failure::new(format!("{}: no such file", path.display())),
         _ => Failure::new(format!("cannot read `{}`: {error}", path.display())),
     };
-    // What is not a file can be read only once.
+    // A pipe or a device can be read only once.
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(Failure::new(format!("`{}` is not a file", path.display()))
             .hint("the page names the data by a digest, so that others can check it: write the cases to a file"));
@@ -71,12 +71,12 @@ fn file(path: &Path) -> Result<CardFile, Failure> {
 /// The database with the scores.
 pub(super) struct Kept {
     path: PathBuf,
-    /// What goes with the command, if the user named no database.
+    /// The temporary folder, if the user named no database.
     folder: Option<TempDir>,
 }
 
 impl Kept {
-    /// The database that is named, or one in a folder that goes with this value.
+    /// The named database, or one in a temporary folder that is removed with this value.
     pub(super) fn of(named: Option<&Path>) -> Result<Kept, Failure> {
         if let Some(path) = named {
             return Ok(Kept { path: path.to_owned(), folder: None });
@@ -89,8 +89,7 @@ impl Kept {
         &self.path
     }
 
-    /// Why it does not take the scores, or does not give them back. A database that the user did not name is not known
-    /// by its path.
+    /// The failure to store or read the scores. The message names the database's path only if the user did.
     pub(super) fn failure(&self, error: StoreError) -> Failure {
         match self.is_named() {
             true => error.into(),
@@ -100,7 +99,7 @@ impl Kept {
         }
     }
 
-    /// Whether the user named it.
+    /// Whether the user named the database.
     pub(super) fn is_named(&self) -> bool {
         self.folder.is_none()
     }

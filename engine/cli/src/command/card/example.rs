@@ -1,4 +1,4 @@
-//! A scorer's own example, as a page has it. Nothing of it is an error of the command: the page says what is wrong.
+//! Scores a scorer's own example for its page. A problem with it is not an error of the command: the page shows it.
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -9,7 +9,7 @@ use scorebox_pages::{CardAnswers, CardExample};
 
 use crate::published::{ExampleRun, is_equal};
 
-/// The example with the answers that it has now.
+/// The example with its current answers.
 pub(super) async fn scored(
     anatomy: &Anatomy,
     component: &ComponentBytes,

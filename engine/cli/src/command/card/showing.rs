@@ -1,4 +1,5 @@
-//! What the page of a scorer says about its component, configuration and machine. Scores nothing, and writes no page.
+//! The parts of a scorer's page about its component, configuration and machine. It scores nothing, and does not write
+//! the page.
 
 use scorebox::{
     contract::ScorerInfo,
@@ -12,7 +13,7 @@ use crate::{
     failure::Failure, lock_file::locks_of, published::NOT_SIGNED, report, same_file::file_name,
 };
 
-/// Who signed a published scorer, by the signature in its lock, in words; `None` of one that is not published.
+/// The signer of a published scorer as text, from the signature in its lock; `None` if the scorer is not published.
 pub(super) fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<String>, Failure> {
     let locks = locks_of(std::slice::from_ref(scorer))?;
     let Some(locked) = locks.values().next() else { return Ok(None) };
@@ -27,7 +28,7 @@ pub(super) fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<St
     }))
 }
 
-/// What the page says about its component.
+/// The page's facts about the component.
 pub(super) fn component(
     source: &ScorerSource,
     anatomy: &Anatomy,
@@ -68,7 +69,7 @@ fn card_key(key: report::ConfigKey) -> CardKey {
     CardKey { name, kind, range, default, description, choices }
 }
 
-/// This machine, as far as it may matter and identifies no one.
+/// This machine, without anything that identifies a user.
 pub(super) fn machine(jobs: usize) -> String {
     let at_once = report::counted(jobs as u64, "score at once", "scores at once");
     format!("{} {}, {at_once}", std::env::consts::OS, std::env::consts::ARCH)

@@ -1,4 +1,4 @@
-//! What two runs say about the same cases, as tables and in words.
+//! Formats the comparison of two runs on the same cases, as tables and text. It computes nothing.
 
 use scorebox::{
     aggregate::{
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Characters of a name in a sentence.
+/// The most characters of a name in a sentence.
 const NAME: usize = 64;
 
 /// The scores of verdicts and of each scorer, by name.
@@ -32,7 +32,7 @@ fn figure(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), show)
 }
 
-/// A row for verdicts and each scorer.
+/// The table with a row for verdicts and one for each scorer.
 pub(crate) fn figures(comparison: &Comparison) -> Table {
     let mut table = Table::new(&[
         ("scorer", Align::Left),
@@ -77,7 +77,7 @@ fn in_a_word(finding: Finding) -> &'static str {
     }
 }
 
-/// Which cases pass in which run; `None` if no scorer passes any.
+/// The table of which cases pass in which run; `None` if no scorer can pass cases.
 pub(crate) fn passes(comparison: &Comparison) -> Option<Table> {
     let mut table = Table::new(&[
         ("passed", Align::Left),
@@ -128,8 +128,8 @@ pub(crate) fn changes(comparison: &Comparison) -> Option<Table> {
     has_rows.then_some(table)
 }
 
-/// What is found, in sentences: one for verdicts and each scorer. `asked` is the difference that the number of cases is
-/// for.
+/// The findings, one sentence for verdicts and one for each scorer. `asked` is the difference for which the number of
+/// cases is computed.
 pub(crate) fn findings(comparison: &Comparison, asked: Option<f64>) -> Vec<String> {
     let sentence = |(name, scores): (&str, &ComparedScores)| {
         format!("{}: {}", one_line(name, NAME), finding(scores, asked))
@@ -193,7 +193,7 @@ fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
     }
 }
 
-/// What the figures are of, and how they were computed.
+/// Describes the data behind the figures, and how they were computed.
 pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     let Comparison { a, b, cases, tests, .. } = comparison;
     let attempts = match a.attempts == b.attempts {
@@ -230,7 +230,7 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// Whose intervals leave out 0 where p shows no difference, and why.
+/// The scorers whose intervals exclude 0 although p shows no difference, and why.
 fn beside_zero(comparison: &Comparison, reason: BesideZero) -> Option<String> {
     let of_reason = named(comparison).filter(|(_, scores)| scores.beside_zero() == Some(reason));
     let names: Vec<String> = of_reason.map(|(name, _)| one_line(name, NAME)).collect();
@@ -276,7 +276,7 @@ fn only_here(name: &str, run: &ComparedRun) -> Vec<String> {
     lines
 }
 
-/// What makes a comparison doubtful.
+/// The reasons why a comparison is doubtful.
 pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
@@ -299,7 +299,7 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
     lines.extend(failed_errored(comparison));
     lines.extend(fewer_attempts(comparison));
     if has_attempts(comparison) {
-        // Where a case is one attempt, the counts of cases with one score say it.
+        // If each case has one attempt, the counts of cases with one score show this.
         lines.extend(absent_from_b(comparison));
     }
     let names = |is: fn(&ComparedScorer) -> bool| {
@@ -345,7 +345,7 @@ fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
-/// Cases that fail in B and that nothing decided in A, so that no pair of verdicts shows them.
+/// Cases that fail in B and that no scorer decided in A, so that no pair of verdicts shows them.
 fn failed_undecided(comparison: &Comparison) -> Vec<String> {
     let verdict = comparison.verdict.iter().map(|scores| (None, scores));
     let scorers = comparison.scorers.iter();
@@ -363,15 +363,15 @@ fn failed_undecided(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
-/// Cases that fail in B and are errored in A: none of the two is better.
+/// Cases that fail in B and are errored in A: neither is better.
 fn failed_errored(comparison: &Comparison) -> Option<String> {
     let cases = comparison.verdict.as_ref()?.failed_errored;
     let cases = (cases > 0).then(|| counted(cases, "case fails", "cases fail"))?;
     Some(format!("{cases} in B and errored in A, which counts as no change"))
 }
 
-/// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is
-/// as good.
+/// Data that A has and B lacks, and losses in too few cases to be significant: without a comparison, nothing shows that
+/// B is as good.
 pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     let mut lines = failures_in_b(comparison);
     lines.extend(failed_undecided(comparison));
@@ -401,7 +401,7 @@ pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// What B has no verdict or no score of, and A has; of several attempts, for a larger part of them.
+/// Cases with a verdict or a score in A and not in B; with several attempts, those for which B lacks a larger share.
 fn absent_from_b(comparison: &Comparison) -> Vec<String> {
     let verdict = comparison.verdict.iter().map(|scores| (None, scores));
     let scorers = comparison.scorers.iter();
@@ -431,14 +431,14 @@ fn has_attempts(comparison: &Comparison) -> bool {
     comparison.a.attempts.max(comparison.b.attempts) > comparison.cases
 }
 
-/// Attempts that B lacks, and not because it has fewer at each case.
+/// Attempts that B lacks, unless it has fewer of them at each case.
 fn fewer_attempts(comparison: &Comparison) -> Option<String> {
     let cases = counted(comparison.fewer_attempts, "case", "cases");
     (comparison.fewer_attempts > 0)
         .then(|| format!("B has fewer attempts than A at {cases}, and not equally many at each"))
 }
 
-/// Losses in so few cases that they would not be shown, however many there are.
+/// Losses in so few cases that they could never be significant.
 fn too_few((name, scores): (&str, &ComparedScores)) -> Option<String> {
     let losses = scores.wins.losses;
     (losses > 0 && scores.are_too_few()).then(|| {
@@ -452,7 +452,7 @@ fn too_few((name, scores): (&str, &ComparedScores)) -> Option<String> {
     })
 }
 
-/// How a run came to its end, if it has not finished.
+/// How a run ended, if it has not finished.
 fn ended(state: RunState) -> Option<&'static str> {
     match state {
         RunState::Finished => None,

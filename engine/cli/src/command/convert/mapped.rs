@@ -1,5 +1,5 @@
-//! A case that `--map` found in a line of another shape, as a line that is the same case without `--map`. Values are
-//! written as they were read.
+//! Writes a case that `--map` found in a line of another shape as a line that is the same case without `--map`. Values
+//! are copied as they were read.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Has each key under its own name; what a mapping was taken from stays beside it.
+/// Writes each key under its own name; the member that a mapping read stays beside it.
 pub(super) fn mapped_line(case: &Case) -> Result<String, serde_json::Error> {
     let mut line = String::new();
     let mut separator = "{";
@@ -31,14 +31,14 @@ pub(super) fn mapped_line(case: &Case) -> Result<String, serde_json::Error> {
     Ok(line)
 }
 
-/// Whether a member of this name, beside the keys under their own names, makes another case: it is the name of a key
-/// that has a value, or it spells one that is absent, since a mapping that covers it found nothing.
+/// Whether a member of this name, beside the keys under their own names, would change the case: it has the name of a
+/// key that has a value, or of a key that is absent because its mapping found nothing.
 fn changes_the_case(case: &Case, name: &str) -> bool {
     let key = Key::ALL.into_iter().find(|key| key.spellings().contains(&name));
     key.is_some_and(|key| case.raw(key).is_none() || name == key.name())
 }
 
-/// The members of an object in their order, their values as they are written.
+/// The members of an object in their order, with their values as written.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'t> Deserialize<'t> for Members<'t> {
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// The line that is written of `line`, read with these rules; it must be the same case without them.
+    /// Converts `line`, read with these rules, and checks that the result is the same case without them.
     fn mapped(line: &str, rules: &[&str]) -> String {
         let read = |line: &str, mapping: &Mapping| {
             Case::parse(line, 0, mapping, Location::new("cases", 1)).unwrap()

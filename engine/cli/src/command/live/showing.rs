@@ -1,5 +1,5 @@
-//! What the user reads of live scoring while it runs: a table that changes on a terminal, a plain line now and then
-//! elsewhere, and what goes wrong, when it does; and the totals at the end. Counts what it hears; reads no database.
+//! Shows live scoring while it runs: a table that is redrawn on a terminal, an occasional plain line elsewhere, and
+//! errors as they happen; and the totals at the end. It counts events, and reads no database.
 
 use std::{
     collections::BTreeSet,
@@ -22,19 +22,19 @@ use crate::{
 
 /// How often the table is drawn.
 const REDRAW: Duration = Duration::from_millis(250);
-/// How often a line is written where there is no terminal, if anything happened.
+/// How often a line is written without a terminal, if anything happened.
 const LINE: Duration = Duration::from_secs(10);
-/// Invalid lines that are shown; further ones are counted.
+/// The most invalid lines that are shown; further ones are only counted.
 const BAD_SHOWN: u64 = 10;
 
-/// What is shown of live scoring.
+/// The display of live scoring.
 #[derive(Clone)]
 pub(super) struct Showing {
     heard: Arc<Mutex<Heard>>,
     is_quiet: bool,
 }
 
-/// What was heard so far.
+/// The counts of the events so far.
 #[derive(Default)]
 struct Heard {
     cases: u64,
@@ -43,9 +43,9 @@ struct Heard {
     decides: bool,
     bad: u64,
     scorers: Vec<OfScorer>,
-    /// The scorers and kinds of errors of which the first one was shown: few, however many cases fail.
+    /// The scorers and error kinds whose first error was shown: few, however many cases fail.
     errors_shown: BTreeSet<(String, String)>,
-    /// What is drawn on the terminal meanwhile, above which words are written.
+    /// The display on the terminal; messages are written above it.
     bar: Option<ProgressBar>,
 }
 
@@ -70,7 +70,7 @@ impl Verdicts {
             Some(Verdict::Failed) => self.failed += 1,
             Some(Verdict::Errored) => self.errored += 1,
             Some(Verdict::Skipped) => self.skipped += 1,
-            // A case is heard of when all its rows are stored.
+            // A case's event comes once all of its rows are stored.
             Some(Verdict::Undecided) => {}
         }
     }
@@ -117,8 +117,8 @@ impl Showing {
         locked(&self.heard).decides = scorers.iter().any(|scorer| scorer.policy.can_fail(false));
     }
 
-    /// What hears of the run. Invalid lines are shown at once, as long as they are few, and of errors the first of each
-    /// scorer and kind.
+    /// The sink for the run's events. It shows invalid lines at once, as long as they are few, and the first error of
+    /// each scorer and kind.
     pub(super) fn sink(&self) -> impl Sink + use<> {
         let heard = Arc::clone(&self.heard);
         move |event: &Event| {
@@ -127,12 +127,12 @@ impl Showing {
         }
     }
 
-    /// Says something now, even with `--quiet`.
+    /// Prints a warning now, even with `--quiet`.
     pub(super) fn warn(&self, text: &str) {
         locked(&self.heard).warn(text);
     }
 
-    /// Shows how far it is, until the answer's end.
+    /// Shows the progress until [`Shown::end`].
     pub(super) fn while_it_runs(&self) -> Shown {
         if self.is_quiet {
             return Shown { drawing: None, bar: None };
@@ -169,14 +169,14 @@ impl Showing {
     }
 }
 
-/// What is being shown.
+/// A visible display.
 pub(super) struct Shown {
     drawing: Option<tokio::task::JoinHandle<()>>,
     bar: Option<ProgressBar>,
 }
 
 impl Shown {
-    /// Takes it away.
+    /// Removes the display.
     pub(super) fn end(self) {
         if let Some(drawing) = self.drawing {
             drawing.abort();
@@ -237,7 +237,7 @@ impl Heard {
         }
     }
 
-    /// Shows an error of a kind that the scorer had none of yet.
+    /// Shows an error if it is the scorer's first of its kind.
     fn say_first_error(&mut self, row: &Row) {
         let Some(error) = &row.answer.error else { return };
         if self.errors_shown.insert((row.scorer_id.clone(), error.kind.clone())) {
@@ -250,7 +250,7 @@ impl Heard {
         self.above_the_bar(|| words::warn(text));
     }
 
-    /// Says something while what is drawn on the terminal is away.
+    /// Prints something while the display is hidden.
     fn above_the_bar(&self, say: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(say),
@@ -282,7 +282,7 @@ impl Heard {
         table
     }
 
-    /// How far it is, in one line.
+    /// The progress, in one line.
     fn line(&self) -> String {
         let scores = self.scorers.iter().map(|it| it.scored + it.not_applicable).sum();
         let errors: u64 = self.scorers.iter().map(|scorer| scorer.errors).sum();
@@ -303,7 +303,7 @@ impl Heard {
     }
 }
 
-/// The last words.
+/// Prints the totals.
 pub(super) fn totals(run: &RunReport, scores: &str) {
     let progress = &run.progress;
     let mut text = format!(
@@ -327,7 +327,7 @@ pub(super) fn totals(run: &RunReport, scores: &str) {
 }
 
 fn locked(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
-    // What is behind the lock is consistent after every statement.
+    // The locked data is consistent after every statement, so a panic elsewhere does no harm.
     heard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

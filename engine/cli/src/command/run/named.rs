@@ -1,4 +1,4 @@
-//! Scorers and grants as the command line names them. Loads nothing.
+//! Parses scorers and grants as named on the command line. It loads nothing.
 
 use std::path::Path;
 
@@ -28,14 +28,14 @@ pub(super) fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
     Ok(SuiteScorer::new(id, uses))
 }
 
-/// Why a scorer of the command line cannot join the suite: another one has its name.
+/// The failure that a scorer of the command line has the name of another scorer.
 pub(super) fn named_twice(added: &SuiteScorer) -> Failure {
     let uses = shell_word(added.uses.to_string());
     Failure::new(format!("two scorers are called `{}`", added.id))
         .hint(format!("give this one another name: `-s other-name={uses}`"))
 }
 
-/// The suite with the target that --target names: a name alone is that of the suite's scorer, if it has one.
+/// The suite with the target that --target names: a plain name means the suite's scorer of this name, if there is one.
 pub(super) fn targeting(suite: Suite, written: &str) -> Result<Suite, Failure> {
     if suite.target.is_some() {
         return Err(Failure::new("two targets: that of --target, and `[target]` of the suite")

@@ -1,5 +1,4 @@
-//! What the user reads of a run: the progress bar, the summary at the end. What a live run ends with, too, is
-//! `run_end`'s.
+//! Shows a run to the user: the progress bar, and the summary at the end. `run_end` has the parts that live runs share.
 
 use std::{
     path::Path,
@@ -68,14 +67,14 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     show(bar, place, format!("{}{asking}{ending}", how_far(&progress, elapsed)));
 }
 
-/// Draws how much of how much is done, if that is known, and the words.
+/// Draws the position and the total, if known, and the text.
 fn show(bar: &ProgressBar, place: Option<(u64, u64)>, words: String) {
     let style = match place {
         Some((0, _)) => "{bar:30} {percent:>3}% {msg}",
         Some(_) => "{bar:30} {percent:>3}%, {eta} left; {msg}",
         None => "{spinner} {msg}",
     };
-    // First, because everything else that is set is drawn at once.
+    // The style comes first, because every other setting is drawn at once.
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
@@ -87,8 +86,8 @@ fn show(bar: &ProgressBar, place: Option<(u64, u64)>, words: String) {
     bar.tick();
 }
 
-/// The bytes of the cases that are done: of those read, as many as of the cases read. All of a small file is read long
-/// before its scores are there.
+/// An estimate of the bytes of the cases that are done: the same share of the bytes read as of the cases read. A small
+/// file is read long before its scores exist.
 fn bytes_done(progress: &Progress) -> u64 {
     let Progress { cases_read, cases_done, cases_finished_before, cases_bad, .. } = progress;
     let done = u128::from(cases_done + cases_finished_before + cases_bad);
@@ -97,7 +96,7 @@ fn bytes_done(progress: &Progress) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// How far a run is, in the words of the progress bar.
+/// The progress of a run, as text for the progress bar.
 fn how_far(progress: &Progress, elapsed: Duration) -> String {
     let mut words = format!(
         "{} cases, {} scores, {} a second",
@@ -117,7 +116,7 @@ fn how_far(progress: &Progress, elapsed: Duration) -> String {
 }
 
 impl Bar {
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(self) {
         self.redraw.abort();
         self.bar.finish_and_clear();
@@ -148,7 +147,7 @@ struct Summary<'a> {
     summaries: Vec<ScorerSummary<'a>>,
 }
 
-/// What the user wants to see.
+/// The parts that the user wants to see.
 pub(super) struct Asked<'a> {
     pub requirements: &'a Requirements,
     pub strict: bool,
@@ -162,17 +161,17 @@ pub(super) struct Asked<'a> {
     pub judges: &'a JudgeCounts,
 }
 
-/// What was printed.
+/// The printed results.
 pub(super) struct Printed {
     /// Scores of the run that are errors.
     pub errors: u64,
-    /// Whether what a scorer says about the whole run is an error.
+    /// Whether a scorer's summary of the run is an error.
     pub has_summary_error: bool,
-    /// The requirements that are broken; none of a run that ended early.
+    /// The broken requirements; empty for a run that ended early.
     pub broken: Vec<Broken>,
 }
 
-/// Prints the summary, the verdict, and what is wrong.
+/// Prints the summary, the verdict, errors and warnings.
 pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Printed, Failure> {
     let (format, database) = (asked.format, asked.database);
     let mut decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
@@ -214,7 +213,7 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);
-    // A run that ended early is judged when it is whole.
+    // A run that ended early is judged once it is complete.
     let broken = if run.stopped.is_none() { broken.clone() } else { Vec::new() };
     run_end::say_what_is_wrong(store, &record, aggregates, decided, &broken, database)?;
     if format == Format::Table {

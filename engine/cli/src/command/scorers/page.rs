@@ -1,5 +1,5 @@
-//! The page docs/scorers.md: every built-in scorer in full, from what the components say about themselves.
-//! Scores nothing.
+//! The page docs/scorers.md: every built-in scorer in full, from what the components report about themselves. It scores
+//! nothing.
 
 use crate::report::{self, Choice};
 
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
     })
 }
 
-/// The section of one scorer.
+/// Writes the section of one scorer.
 pub(super) fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
     writeln!(out, "## {}\n", entry.scorer_id)?;
     writeln!(out, "{}\n", report::printable(&entry.description))?;

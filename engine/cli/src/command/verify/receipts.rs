@@ -1,4 +1,5 @@
-//! What a receipt is checked with: its component, its case, and the recorded answers of judges. Computes nothing.
+//! Reads the inputs for checking a receipt: its component, its case, and the recorded answers of judges. It computes
+//! nothing.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use super::Verify;
 use crate::{arguments::NOT_A_RECORDING, failure::Failure, input::read_file_or_stdin, setup};
 
 impl Verify {
-    /// What `--check` reads: the receipt, the component that it names, and the case.
+    /// Reads the files of `--check`: the receipt, the component that it names, and the case.
     pub(super) fn checked_files(
         &self,
         receipt: &Path,
@@ -41,7 +42,7 @@ impl Verify {
         Ok((receipt, component, case))
     }
 
-    /// Where the answers of judges are that a receipt names; `None` if it names none, or there is no such place.
+    /// The source of the judges' answers that a receipt names; `None` if it names no answers, or if there is no source.
     pub(super) fn recordings(
         &self,
         receipt: &Receipt,

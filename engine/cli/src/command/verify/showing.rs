@@ -1,5 +1,5 @@
-//! What the user reads of stored scores that were computed again: how many are what, and a table of the rest. Computes
-//! none.
+//! Shows the results of computing stored scores again: the counts, and a table of those that are not verified. It
+//! computes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ use crate::{
     words,
 };
 
-/// Findings that are shown one by one; all of them are counted.
+/// The most findings that are shown individually; all of them are counted.
 const SHOWN: usize = 1000;
 
-/// How many there are of each, and the ones that are shown.
+/// The counts of findings, and those to show.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Findings {
     pub(super) verified: u64,
     pub(super) different: u64,
     pub(super) not_verifiable: u64,
-    /// How many of the verified leave what unproved.
+    /// For each unproved property, how many verified scores leave it unproved.
     pub(super) unproved: BTreeMap<Unproved, u64>,
     #[serde(rename = "findings")]
     pub(super) shown: Vec<Finding>,
@@ -45,21 +45,21 @@ pub(super) struct Findings {
     models_asked: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What of a run is looked at beside its scores.
+/// What is checked of a run in addition to its scores.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Nothing: only some of the scores were asked for.
+    /// Nothing: only some of the scores were requested.
     Part,
-    /// All that can be computed, and the rest by its root.
+    /// Everything that can be computed, and the rest by its root.
     Whole,
-    /// All that can be computed.
+    /// Everything that can be computed.
     WholeWithoutRoot,
     /// The same of a run that has not ended, and so has no root yet.
     Unended,
 }
 
 impl Findings {
-    /// None yet, of a run whose scorers have these judges, which asked these models.
+    /// Findings without scores yet, of a run whose scorers have these judges, which asked these models.
     pub(super) fn of_a_run(
         scope: Scope,
         judges: BTreeMap<String, JudgeIdentity>,
@@ -68,7 +68,7 @@ impl Findings {
         Findings { of_a_run: Some(scope), judges, models_asked, ..Findings::default() }
     }
 
-    /// Counts a finding, and shows it or keeps it to be shown.
+    /// Counts a finding, and shows it or keeps it for later.
     pub(super) fn take(&mut self, finding: Finding, format: Format) -> Result<(), Failure> {
         self.count(&finding);
         if format == Format::Jsonl {
@@ -96,7 +96,7 @@ impl Findings {
         }
     }
 
-    /// What was found, and its reason, to the user.
+    /// Shows the findings and their reasons to the user.
     pub(super) fn show(&self, format: Format) -> Result<(), Failure> {
         self.print(format)?;
         words::say(&format!(
@@ -119,7 +119,7 @@ impl Findings {
         Ok(())
     }
 
-    /// The findings alone; nothing in a format whose lines were printed as they came.
+    /// Prints only the findings; nothing in a format whose lines were printed at once.
     pub(super) fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Json => output::stdout(|out| output::json(out, self))?,
@@ -136,7 +136,7 @@ impl Findings {
         Ok(())
     }
 
-    /// What was taken as it stands, in words.
+    /// The note about data that was accepted without a comparison.
     fn not_compared(&self) -> Option<String> {
         let unproved = self.unproved.iter().map(|(what, count)| match self.of_a_run {
             Some(_) => format!("{} of {}", name(*what), report::counted(*count, "score", "scores")),
@@ -163,7 +163,7 @@ impl Findings {
     }
 }
 
-/// What is not proved, in words.
+/// The text for an unproved property.
 fn name(unproved: Unproved) -> &'static str {
     match unproved {
         Unproved::ScoreId => "which run, scorer and case it belongs to",
@@ -214,7 +214,7 @@ fn table(findings: &[Finding]) -> Table {
     table
 }
 
-/// One side of a difference. In brackets, so that it is not taken for a text: what is not there.
+/// One side of a difference. A missing side is in brackets, so that it does not look like a text.
 fn side(text: Option<&str>) -> String {
     text.map_or_else(|| "(absent)".to_owned(), |text| output::cell(text, 48))
 }
