@@ -272,7 +272,7 @@ fn live_scores_are_sent_as_they_come() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_passes_its_runs_to_a_sink() {
     let missing = Telemetry::builder().endpoint("http://").start();
-    assert!(matches!(missing, Err(TelemetryError::Endpoint { .. })), "{missing:?}");
+    assert!(matches!(missing, Err(TelemetryError::Host { .. })), "{missing:?}");
 
     let http = Collector::http(Answers::Well);
     let telemetry = Telemetry::builder().endpoint(http.url()).start().unwrap();

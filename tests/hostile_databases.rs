@@ -114,8 +114,9 @@ fn rows_without_a_case_are_noticed() {
              INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
              VALUES ((1 << 40) + 999, {scorer}, 'scored', 0.0, 0.0, 0)"
         ));
-        let output = folder.sh(VERIFY).exits_with(1);
-        assert!(output.stdout.contains("different  root"), "{output}");
+        let output = folder.sh(VERIFY).exits_with(2);
+        let said = "is damaged: a score row has no case or its run";
+        assert!(output.stderr.contains(said), "{output}");
     }
 }
 
