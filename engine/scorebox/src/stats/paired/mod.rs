@@ -24,8 +24,8 @@ pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;
 pub use permutation::{MAX_PERMUTED, PairedTest, TestMethod, permutation_test};
-#[cfg(test)]
 pub use sign_power::POWER;
+#[cfg(test)]
 pub(super) use sign_power::SignPower;
 pub use size::{Spread, cases_needed, fewest_cases, smallest_difference};
 
