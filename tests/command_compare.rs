@@ -77,7 +77,7 @@ fn two_runs_of_real_answers_side_by_side() {
     A small, B large: 100 cases in both
     p values are of permutation tests, corrected for 3 tests (Holm); where ways are too many to count, 9,999 are drawn
     mentions-answer: the interval leaves out 0 where p shows no difference, because it is that of one scorer alone, and p is corrected for 3 tests
-    numeric-answer: the interval leaves out 0 where p shows no difference, because an interval is an approximation, and the test is none: p decides
+    numeric-answer: the interval leaves out 0 where p shows no difference, because an interval is an approximation, and the test is not: p decides
     [exit code 0]
     ");
 }
@@ -187,7 +187,7 @@ fn an_interval_that_leaves_out_0_where_p_shows_nothing_is_explained() {
     }
     let compared = folder.sh("scorebox compare a b").exits_with(0);
     let explained = "\nscore: the interval leaves out 0 where p shows no difference, because an interval is an \
-        approximation, and the test is none: p decides\n";
+        approximation, and the test is not: p decides\n";
     assert!(compared.stderr.contains(explained), "{}", compared.stderr);
     folder.sh("scorebox report a b -o report.html").exits_with(0);
     let page = std::fs::read_to_string(folder.path("report.html")).unwrap();

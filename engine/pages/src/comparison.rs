@@ -195,7 +195,7 @@ fn how(compared: &Comparison) -> Markup {
             " Each interval is that of one scorer alone and not corrected, so some leave out 0 where p shows no difference."
         }
         @if is_beside(BesideZero::Approximate) {
-            " An interval is an approximation and the test is none: where an interval leaves out 0 and p shows no difference, p decides."
+            " An interval is an approximation and the test is not: where an interval leaves out 0 and p shows no difference, p decides."
         }
     }
 }

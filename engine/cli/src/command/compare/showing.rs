@@ -244,7 +244,7 @@ fn beside_zero(comparison: &Comparison, reason: BesideZero) -> Option<String> {
             let tests = comparison.tests;
             format!("{is_that} that of one scorer alone, and p is corrected for {tests} tests")
         }
-        _ => "an interval is an approximation, and the test is none: p decides".to_owned(),
+        _ => "an interval is an approximation, and the test is not: p decides".to_owned(),
     };
     Some(format!("{}: {intervals} where p shows no difference, because {why}", names.join(", ")))
 }
