@@ -1,12 +1,12 @@
-//! What to do about an error, in the words of the Python package: its arguments and functions. What is the same in
-//! every front end is in the words of the command line, which comes with the package.
+//! What to do about an error, in terms of the Python package: its arguments and functions. Advice that is the same in
+//! every front end comes from the command line, which is part of the package.
 
 use scorebox::{
     advice::{Advice, Form, Limit, Thing},
     sandbox::Grant,
 };
 
-/// The words; `None` if there is nothing to say beyond the message.
+/// The advice as text; `None` if there is nothing to add to the message.
 pub(crate) fn words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::Raise(limit) => match argument(*limit) {

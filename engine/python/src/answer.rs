@@ -1,4 +1,4 @@
-//! What one scorer says about one case. Waits for nothing itself.
+//! The answer of one scorer on one case. Does not block.
 
 use scorebox::{
     case::Case,
@@ -7,7 +7,8 @@ use scorebox::{
     sandbox::{LoadedScorer, Outcome},
 };
 
-/// The answer of a scorer on a case, with the files of the case if it reads them. Nothing runs if the task failed.
+/// The answer of a scorer on a case, with the files of the case if the scorer reads them. Nothing runs if the task
+/// failed.
 pub(crate) async fn answer_of(scorer: &LoadedScorer, case: &Case) -> Answer {
     if let Some(why) = case.error() {
         return Outcome::of_failed_task(why).into();

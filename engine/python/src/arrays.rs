@@ -1,4 +1,4 @@
-//! Arrow data that another library hands over by the C data interface, as batches of rows. Takes nothing from Python.
+//! Arrow data that another library passes through the C data interface, as batches of rows. Takes nothing from Python.
 
 use std::{ffi::CStr, sync::Arc};
 
@@ -9,10 +9,10 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
-/// Why Arrow data is no table that can be read.
+/// Why Arrow data cannot be read as a table.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
-    /// It has something else than rows.
+    /// It does not consist of rows.
     NoRows,
     /// A column is of a type that only the other library knows.
     Column {
@@ -28,7 +28,7 @@ impl From<ArrowError> for Unreadable {
     }
 }
 
-/// The batches of another library's stream. In place of `ArrowArrayStreamReader`, which takes the arrays as they are.
+/// The batches of another library's stream. Replaces `ArrowArrayStreamReader`, which takes the arrays as they are.
 #[derive(Debug)]
 pub(crate) struct Stream {
     stream: FFI_ArrowArrayStream,
@@ -60,7 +60,7 @@ impl Stream {
     /// The next batch, if there is one.
     ///
     /// # Errors
-    /// What the other library says, or that it gave something else than a batch.
+    /// The error of the other library, or that it returned something other than a batch.
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(get_next) = self.stream.get_next else { return Ok(None) };
         let mut array = FFI_ArrowArray::empty();
@@ -75,12 +75,12 @@ impl Stream {
     }
 }
 
-/// The columns of rows.
+/// The schema of rows.
 ///
 /// # Errors
-/// It is a column without a name, such as a series; a column cannot be read.
+/// The data is a column without a name, such as a series, or a column cannot be read.
 pub(crate) fn schema_of_rows(schema: &FFI_ArrowSchema) -> Result<SchemaRef, Unreadable> {
-    // As the interface writes the type of a structure.
+    // The interface's format of a structure.
     if schema.format() != "+s" {
         return Err(Unreadable::NoRows);
     }
@@ -93,12 +93,12 @@ pub(crate) fn schema_of_rows(schema: &FFI_ArrowSchema) -> Result<SchemaRef, Unre
     Ok(Arc::new(Schema::try_from(schema)?))
 }
 
-/// Why what another library handed over once cannot be taken a second time.
+/// The error for data that was already taken: another library passes it only once.
 pub(crate) fn read_already(what: &str) -> ArrowError {
     ArrowError::CDataInterface(format!("its {what} was read already"))
 }
 
-/// What a stream says about the call that failed.
+/// The error text of a stream whose last call failed.
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     #[expect(unsafe_code, reason = "a function of another library is called")]
     // SAFETY: a call of the stream failed, and the text is copied before the next call.
@@ -110,7 +110,7 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     ArrowError::CDataInterface(said.into_owned())
 }
 
-/// The rows that an array of structures is.
+/// The rows of an array of structures.
 ///
 /// # Errors
 /// Some of the structures are null, or the array is not of this schema.
@@ -132,8 +132,8 @@ pub(crate) fn batch_of(
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }
 
-/// Takes the buffers from arrays of the type null. The interface gives such an array none, and `arrow-array` refuses
-/// one that has some; Polars gives it a validity.
+/// Removes the buffers from arrays of the type null. By the interface such an array has no buffers, and `arrow-array`
+/// refuses one that has some; Polars gives it a validity.
 fn without_buffers_of_nulls(array: &mut FFI_ArrowArray, kind: &DataType) {
     if *kind == DataType::Null {
         array.n_buffers = 0;
@@ -150,7 +150,7 @@ fn without_buffers_of_nulls(array: &mut FFI_ArrowArray, kind: &DataType) {
     }
 }
 
-/// The types of the arrays that an array of this type is made of, as far as they can be in a column that is JSON.
+/// The types of the children of an array of this type, as far as they can occur in a column that is JSON.
 fn kinds_of_children(kind: &DataType) -> Vec<&DataType> {
     match kind {
         DataType::List(item)

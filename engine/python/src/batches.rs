@@ -1,5 +1,5 @@
-//! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows
-//! are is `scorebox-shards`' to say.
+//! Scores a table with all scorers of a suite: one wide row for each case, as in the shards of a run. `scorebox-shards`
+//! defines the rows.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -24,10 +24,10 @@ use crate::{
     waiting::wait_for,
 };
 
-/// Rows that are handed over at a time, so that signals are seen and no table is copied as a whole.
+/// Rows that are handed over at a time, so that signals are noticed and no table is copied as a whole.
 const ROWS_AT_ONCE: usize = 4096;
 
-/// A suite that scores tables, for one run.
+/// A suite that scores tables for one run.
 #[derive(Clone, Debug)]
 pub(crate) struct TableScorer {
     run: RunId,
@@ -36,7 +36,8 @@ pub(crate) struct TableScorer {
 }
 
 impl TableScorer {
-    /// Loads the scorers of a suite, which must be these `components`. Without an id, the run is named by the suite.
+    /// Loads the scorers of a suite, whose components must be `components`. A run without an id is named after the
+    /// suite.
     pub(crate) fn load(
         py: Python<'_>,
         plan: &Plan,
@@ -48,7 +49,7 @@ impl TableScorer {
         let run = run_id_of(py, run.unwrap_or(&scorebox_shards::Plan::default_run_id(plan)))?;
         let home = Home::of_this_process(py)?;
         let jobs = jobs.unwrap_or(home.jobs);
-        // None is asked: a suite that would is refused in a moment, for what it is.
+        // These judges are never asked: a suite that would ask them is refused below, with the reason.
         let judges = plan.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
             builder.judge(name, judge.settings.clone(), None)
         });
@@ -63,14 +64,14 @@ impl TableScorer {
         Ok(TableScorer { scorer: scorer.map_err(|error| refused(py, error))?, run, jobs })
     }
 
-    /// Whether it is of this run, and has these jobs, if that is said.
+    /// Whether it is for this run, with this number of jobs if one is given.
     pub(crate) fn is_of(&self, plan: &Plan, run: Option<&str>, jobs: Option<usize>) -> bool {
         let wanted = || scorebox_shards::Plan::default_run_id(plan);
         let run = run.map_or_else(wanted, str::to_owned);
         self.run.as_str() == run && jobs.is_none_or(|jobs| jobs == self.jobs)
     }
 
-    /// What its rows name.
+    /// The plan that its rows name.
     pub(crate) fn plan(&self) -> &scorebox_shards::Plan {
         self.scorer.plan()
     }
@@ -102,7 +103,7 @@ impl TableScorer {
     }
 }
 
-/// Why a table is not scored, or shards are not put together.
+/// The exception for a table that cannot be scored, or for shards that cannot be merged.
 pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
     let advised = |kind: Kind, advice: &str| {
         error::advised(py, kind, error.to_string(), Some(advice.to_owned()))

@@ -1,5 +1,5 @@
-//! The run behind a stream of cases: it takes cases, and is ended from whatever thread, also while another one waits
-//! for the caller's next case. Reads no case.
+//! The run behind a stream of cases. It takes cases, and any thread can end it, even while another one waits for the
+//! caller's next case. Reads no case.
 
 use std::{
     mem, process,
@@ -27,32 +27,32 @@ pub(crate) struct Behind {
     home: &'static Home,
     /// Whether its rows are stored.
     is_stored: bool,
-    /// `None` once its end is waited for. Locked by threads that are attached to the interpreter, for a moment; see
-    /// `home`.
+    /// `None` once a thread waits for its end. Threads lock it only briefly while they are attached to the interpreter;
+    /// see `home`.
     live: Mutex<Option<Open>>,
-    /// How far its end is.
+    /// The state of its end.
     end: watch::Sender<End>,
 }
 
-/// A run that has not ended, with its place among those of the process.
+/// A run that has not ended, with its permit among the open runs of the process.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) live: Live,
     pub(crate) place: Place,
 }
 
-/// How far the end of a run is.
+/// The state of the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// Cases are taken.
     NotYet,
     /// The stream was closed: a caller that waits for rows or for a case gets none.
     Closed,
-    /// Nothing of the run is left.
+    /// No part of the run is left.
     Over,
 }
 
-/// Says that nothing of the run is left, also if the waiting for that was given up.
+/// Reports that no part of the run is left, even if the caller stopped waiting for it.
 struct SaysOver<'b>(&'b watch::Sender<End>);
 
 impl Drop for SaysOver<'_> {
@@ -67,17 +67,17 @@ impl Behind {
         Arc::new(Behind { process: process::id(), home, is_stored, live, end })
     }
 
-    /// Whether this process is the one that began it.
+    /// Whether this process started it.
     pub(crate) fn is_here(&self) -> bool {
         self.process == process::id()
     }
 
-    /// Hands the run a case; false if it takes none any more.
+    /// Passes a case to the run; false if the run takes no more cases.
     pub(crate) fn take(&self, case: Case) -> bool {
         self.with_live(|live| live.as_ref().is_some_and(|open| open.live.score_live(case)))
     }
 
-    /// Leaves the place of an item empty that is no case.
+    /// Skips the position of an item that is not a case.
     pub(crate) fn leave_empty(&self) {
         self.with_live(|live| live.iter().for_each(|open| open.live.leave_empty()));
     }
@@ -92,8 +92,8 @@ impl Behind {
         let _ = self.end.subscribe().wait_for(|end| *end != End::NotYet).await;
     }
 
-    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the
-    /// moment are stored, too; elsewhere they are dropped.
+    /// Ends the run before its last case, without waiting for it. If rows are stored, those that are being computed are
+    /// stored too; otherwise they are dropped.
     pub(crate) fn leave(&self) {
         self.end.send_if_modified(|end| {
             *end == End::NotYet && {
@@ -111,7 +111,8 @@ impl Behind {
         });
     }
 
-    /// Ends the run, for a reason if there is one, and waits for its end: how it went, if no one has waited before.
+    /// Ends the run, with a reason if there is one, and waits for its end. Returns its outcome unless another caller
+    /// has already waited for it.
     pub(crate) fn end(
         &self,
         py: Python<'_>,
@@ -147,7 +148,7 @@ impl Behind {
         }
     }
 
-    /// Has the end of a stored run stored even if the program ends now.
+    /// Makes sure that the end of a stored run is stored even if the program ends now.
     pub(crate) fn end_alone(&self) {
         let live = self.with_live(Option::take);
         let live = live.filter(|_| self.is_stored).zip(self.home.unfinished());
@@ -163,11 +164,11 @@ impl Behind {
 
 async fn shut_down(open: Open, _unfinished: Unfinished) {
     let Open { live, place: _place } = open;
-    // There is no one left to report an error to.
+    // No caller is left to report an error to.
     let _ = live.shutdown().await;
 }
 
-/// In a process that was forked the run is left as it is: what dropping it waits for is not there.
+/// In a forked process, the run is left as it is: the threads that dropping it waits for do not exist there.
 impl Drop for Behind {
     fn drop(&mut self) {
         if !self.is_here() {

@@ -1,5 +1,6 @@
-//! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of
-//! pyarrow, polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
+//! Passes Arrow tables in and out without copies, through the PyCapsule interface: every object that has
+//! `__arrow_c_stream__` (tables of pyarrow, polars and pandas) or `__arrow_c_array__` (a batch). Does not look into
+//! columns.
 
 use std::ffi::CStr;
 
@@ -24,26 +25,26 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// What to do with a column.
+/// Advice for a single column that is passed as a table.
 const AS_TABLE: &str =
     "give it a name: `series.to_frame(\"output\")`, or `pyarrow.table({\"output\": column})`";
-/// What to do with a column of a type that is not known.
+/// Advice for a column of an unknown type.
 pub(crate) const CAST: &str = "cast it to text or numbers first";
-/// What to do with a table that is no Arrow table.
+/// Advice for a table that is not an Arrow table.
 const ONE_TYPE: &str = "a column of a table has values of one type; score those of several with `score` or `Suite.iter`, \
      or make them texts: `frame.astype(str)`";
 
-/// The batches of a table, as they come.
+/// The batches of a table, one after another.
 pub(crate) enum Batches {
     Stream(Stream),
     One(SchemaRef, Option<RecordBatch>),
 }
 
 impl Batches {
-    /// Those of a Python object.
+    /// The batches of a Python object.
     ///
     /// # Errors
-    /// If it is no table, or what it gives is not one.
+    /// If it is not a table, or returns something other than a table.
     pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
         let py = table.py();
         let broken = |error: Unreadable| broken(table, error);
@@ -68,7 +69,7 @@ impl Batches {
                 let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
                 (schema, FFI_ArrowArray::from_raw(array.as_ptr().cast()))
             };
-            // The schema of such an array was moved out with it, and has no format that could be read.
+            // The schema of such an array was moved out with it, so its format can no longer be read.
             if array.is_released() {
                 return Err(broken(read_already("array").into()));
             }
@@ -93,10 +94,10 @@ impl Batches {
     /// The next batch.
     ///
     /// # Errors
-    /// What the library that has the table says.
+    /// Any error of the library that has the table.
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         match self {
-            // What gives batches may be Python code, which takes the interpreter by itself.
+            // The source of the batches may be Python code, which attaches to the interpreter itself.
             Batches::Stream(stream) => py.detach(|| stream.next()).map_err(|error| {
                 error::new(py, Kind::Unreadable, format!("the table cannot be read: {error}"))
             }),
@@ -105,7 +106,7 @@ impl Batches {
     }
 }
 
-/// Why what a table gives cannot be read.
+/// The exception for a table that returns something unreadable.
 fn broken(table: &Bound<'_, PyAny>, error: Unreadable) -> PyErr {
     let (message, advice) = match error {
         Unreadable::NoRows => {
@@ -122,15 +123,16 @@ fn broken(table: &Bound<'_, PyAny>, error: Unreadable) -> PyErr {
     error::advised(table.py(), Kind::InvalidArgument, message, advice.map(str::to_owned))
 }
 
-/// Why a table does not become Arrow. A library that is known says it of a column: some of its values are texts and
-/// some numbers, above all. What goes wrong in a caller's own table is the caller's.
+/// The exception for a table that cannot be converted to Arrow. A known library reports such an error about a column,
+/// most often because some of its values are texts and others numbers. Errors in a caller's own table type are passed
+/// on as they are.
 fn not_arrow(table: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = table.py();
     let is_known = py
         .import("scorebox._tables")
         .and_then(|tables| tables.call_method1("column_names", (table,)))
         .is_ok_and(|names| !names.is_none());
-    // Ctrl-C is no such reason.
+    // Ctrl-C is not such an error.
     if !is_known || !error.is_instance_of::<PyException>(py) {
         return error;
     }

@@ -1,4 +1,4 @@
-//! Cases of what a caller hands over: single parts, a dictionary, or a line. The rules are the library's.
+//! Makes cases of what a caller passes: single parts, a dictionary, or a line. The rules are the library's.
 
 use pyo3::{
     prelude::*,
@@ -14,9 +14,9 @@ use crate::{
     value,
 };
 
-/// What the stream of a caller's cases is called.
+/// The name of a caller's stream of cases, in messages.
 const CASES: &str = "<cases>";
-/// Characters of an id that a message shows.
+/// The most characters of an id that a message shows.
 const MAX_ID: usize = 80;
 
 /// The parts of a case, as `Scorer.score` takes them.
@@ -34,8 +34,9 @@ pub(crate) const PARTS: [(Key, &str); 11] = [
     (Key::Workspace, "workspace"),
 ];
 
-/// The case of these parts, in the order of [`PARTS`]; `None` is no part, but an output may be `None`. Only of `reads`,
-/// with the output and the folder: what a scorer does not read is not looked at, as in tables, and may be anything.
+/// Makes the case of these parts, in the order of [`PARTS`]. `None` means that a part is missing, except for the
+/// output, which may be `None`. Only the parts in `reads`, the output and the folder are looked at: as in tables, what
+/// a scorer does not read may be anything.
 pub(crate) fn of_parts<'py>(
     py: Python<'py>,
     parts: [Option<Bound<'py, PyAny>>; PARTS.len()],
@@ -59,8 +60,8 @@ pub(crate) fn of_parts<'py>(
     Case::from_json(line).map_err(|error| error::of_case(py, &error))
 }
 
-/// The case in this place of a stream, of the item of this number: a dictionary with the keys of a case line, or such a
-/// line.
+/// Makes the case at this position of a stream from the item with this number: a dictionary with the keys of a case
+/// line, or such a line.
 pub(crate) fn of_item(item: &Bound<'_, PyAny>, number: u64, place: u64) -> PyResult<Case> {
     let py = item.py();
     let mut line = if let Ok(members) = item.cast::<PyDict>() {
@@ -74,12 +75,12 @@ pub(crate) fn of_item(item: &Bound<'_, PyAny>, number: u64, place: u64) -> PyRes
         return Err(not_a_case(item, number));
     };
     let location = Location::new(CASES, number);
-    // The end of a line does not belong to its text, or a mistake there would be reported on the next line.
+    // The line break is not part of the text: a mistake there would be reported on the next line.
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
     Case::parse(line, place, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
 }
 
-/// What is wrong with the item of this number, with its place and, if it is known, its id.
+/// What is wrong with the item of this number, with its location and, if it is known, its id.
 pub(crate) fn at(number: u64, id: Option<String>, why: &str) -> String {
     let id = id.map_or_else(String::new, |id| format!(" (id `{id}`)"));
     format!("{CASES}:{number}{id}: {why}")

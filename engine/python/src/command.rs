@@ -1,4 +1,4 @@
-//! The command line, and the process that compiles for this package. Both are the library's and the command line's own.
+//! Calls the command line, and the process that compiles for this package. Both are implemented in other crates.
 
 use std::ffi::OsString;
 

@@ -1,5 +1,5 @@
-//! The components of one suite: those that were loaded first, in whatever process and for whatever purpose, so that
-//! rows of two scorers never have one name. Loads nothing.
+//! The components of a suite, as they were first loaded, in whichever process and for whichever purpose: so the rows of
+//! two scorers never share one name. Loads nothing.
 
 use std::{
     collections::BTreeMap,
@@ -16,14 +16,14 @@ use scorebox::{
 
 use crate::error::{self, Kind};
 
-/// The digests of a suite's components by the names of its scorers, as far as they are known. Locked for a moment by
-/// threads that are attached to the interpreter, so no process is forked meanwhile; a process that was forked has them,
-/// too.
+/// The digests of a suite's components by the names of its scorers, as far as they are known. Threads lock it only
+/// briefly while they are attached to the interpreter, so no process is forked meanwhile; a forked process inherits the
+/// digests.
 #[derive(Debug, Default)]
 pub(crate) struct Components(Mutex<BTreeMap<String, Digest>>);
 
 impl Components {
-    /// Refuses another component than is known of a scorer, and notes those of which none is.
+    /// Refuses a component that differs from the one known for its scorer, and records those of scorers without one.
     pub(crate) fn must_be<'a>(
         &self,
         py: Python<'_>,
@@ -41,13 +41,13 @@ impl Components {
         Ok(())
     }
 
-    /// The same for scorers that were loaded.
+    /// The same for loaded scorers.
     pub(crate) fn must_be_of(&self, py: Python<'_>, loaded: &[ReadyScorer]) -> PyResult<()> {
         self.must_be(py, loaded.iter().map(|ready| (ready.id.as_str(), ready.scorer.digest())))
     }
 
-    /// All that can be known without loading, of the suite `plan`: what is there now counts where nothing was loaded
-    /// yet.
+    /// All digests of the suite `plan` that can be known without loading: for a scorer that was not loaded yet, the
+    /// component that is there now counts.
     pub(crate) fn noted(&self, py: Python<'_>, plan: &Plan) -> PyResult<BTreeMap<String, Digest>> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = known();
@@ -58,14 +58,14 @@ impl Components {
         Ok(known())
     }
 
-    /// Refuses the suite `plan` if what is there now is another one than is known.
+    /// Refuses the suite `plan` if a component that is there now differs from the known one.
     pub(crate) fn must_be_there(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
         self.must_be(py, there(py, plan, |_| true))
     }
 }
 
-/// The components that are there now, of those scorers that are `wanted`. What is not there has no digest, and is
-/// refused when it is loaded.
+/// The components that are there now, of the scorers that are `wanted`. A missing component has no digest; loading it
+/// reports the error.
 fn there<'p>(
     py: Python<'_>,
     plan: &'p Plan,

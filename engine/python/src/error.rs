@@ -1,5 +1,5 @@
 //! Errors of the library as Python's exception `scorebox.ScoreboxError`: a kind for programs, a message for people, and
-//! advice. The words for advice are in `advice`.
+//! advice. The text of the advice is in `advice`.
 
 use pyo3::{PyErr, Python, prelude::*, sync::PyOnceLock, types::PyType};
 use scorebox::{
@@ -14,10 +14,10 @@ use scorebox::{
 
 use crate::advice::words;
 
-/// Kinds beside those of `scorebox::sandbox::ErrorKind`.
+/// Kinds in addition to those of `scorebox::sandbox::ErrorKind`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// What a caller passed is not what a function takes.
+    /// A caller passed a value that a function does not accept.
     InvalidArgument,
     /// A case is not valid.
     InvalidCase,
@@ -25,15 +25,15 @@ pub(crate) enum Kind {
     InvalidSuite,
     /// There is no such scorer.
     UnknownScorer,
-    /// A scorer is not what it was when it was loaded.
+    /// A scorer differs from what it was when it was loaded.
     Changed,
     /// A file is not a shard, is damaged, or is of another run than the others; or there are not as many as expected.
     InvalidShard,
-    /// Shards have different results of one case.
+    /// Shards have different results for one case.
     Different,
     /// A file cannot be read.
     Unreadable,
-    /// The database cannot store or has not what it should.
+    /// The database cannot store something, or lacks something that it should have.
     Database,
     /// Anything else.
     Failed,
@@ -74,7 +74,7 @@ pub(crate) fn new(py: Python<'_>, kind: Kind, message: String) -> PyErr {
     exception(py, kind.as_str(), &message, None)
 }
 
-/// The same with advice, in words.
+/// An error of this kind with advice, as text.
 pub(crate) fn advised(
     py: Python<'_>,
     kind: Kind,
@@ -84,7 +84,7 @@ pub(crate) fn advised(
     exception(py, kind.as_str(), &message, advice.as_deref())
 }
 
-/// The exception with another message, if it is one of this package.
+/// The exception with another message, if it is an exception of this package.
 pub(crate) fn within(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> String) -> PyErr {
     let text = |name: &str| error.value(py).getattr(name).and_then(|text| text.extract::<String>());
     match (text("kind"), text("message")) {
@@ -95,17 +95,18 @@ pub(crate) fn within(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) ->
     }
 }
 
-/// Published scorers cannot be used as they are locked.
+/// The exception for published scorers that cannot be used as they are locked.
 pub(crate) fn of_lock(py: Python<'_>, error: scorebox_cli::NotAsLocked) -> PyErr {
     advised(py, Kind::InvalidSuite, error.message, error.hint)
 }
 
-/// A bundle cannot be used.
+/// The exception for a bundle that cannot be used.
 pub(crate) fn of_bundle(py: Python<'_>, error: scorebox_cli::UnusableBundle) -> PyErr {
     advised(py, Kind::InvalidSuite, error.message, error.hint)
 }
 
-/// An error of the library, as one of this kind. Several that were found at once are one exception, a line each.
+/// The exception of this kind for an error of the library. Several errors that were found at once become one exception,
+/// a line each.
 pub(crate) fn of(py: Python<'_>, kind: Kind, error: &dyn Advised) -> PyErr {
     of_word(py, kind.as_str(), error)
 }
@@ -120,28 +121,28 @@ fn of_word(py: Python<'_>, kind: &str, error: &dyn Advised) -> PyErr {
     exception(py, kind, &messages.join("\n"), advice.as_deref())
 }
 
-/// Why there is no score.
+/// The exception for a missing score.
 pub(crate) fn of_score(py: Python<'_>, error: &ScoreError) -> PyErr {
     let advice = error.advice.as_ref().and_then(words);
     exception(py, error.kind.as_str(), &error.message, advice.as_deref())
 }
 
-/// Why a row has no score.
+/// The exception for a row without a score.
 pub(crate) fn of_answer(py: Python<'_>, error: &AnswerError) -> PyErr {
     of_row(py, error, error.advice.as_ref().and_then(words).as_deref())
 }
 
-/// The same, with the advice in words.
+/// The same, with the advice as text.
 pub(crate) fn of_row(py: Python<'_>, error: &AnswerError, advice: Option<&str>) -> PyErr {
     exception(py, &error.kind, &error.message, advice)
 }
 
-/// Why a case is not valid.
+/// The exception for a case that is not valid.
 pub(crate) fn of_case(py: Python<'_>, error: &BadCase) -> PyErr {
     of(py, Kind::InvalidCase, error)
 }
 
-/// Why there is no suite.
+/// The exception for a suite that cannot be used.
 pub(crate) fn of_suite(py: Python<'_>, error: &SuiteError) -> PyErr {
     let kind = match error {
         SuiteError::Unreadable { .. } => Kind::Unreadable,
@@ -151,7 +152,7 @@ pub(crate) fn of_suite(py: Python<'_>, error: &SuiteError) -> PyErr {
     of(py, kind, error)
 }
 
-/// Why a run did not start, or did not end well.
+/// The exception for a run that did not start, or did not end well.
 pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
     let kind = match error {
         RunError::NotFound { .. } => Kind::UnknownScorer,
@@ -168,7 +169,7 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
     of(py, kind, error)
 }
 
-/// Why an engine, a scorer or a run cannot be begun.
+/// The exception for an engine, a scorer or a run that cannot be started.
 pub(crate) fn of_engine(py: Python<'_>, error: &EngineError) -> PyErr {
     match error {
         EngineError::Sandbox(error) => of_score(py, error),
@@ -179,7 +180,7 @@ pub(crate) fn of_engine(py: Python<'_>, error: &EngineError) -> PyErr {
     }
 }
 
-/// What to do, in words.
+/// The advice as text.
 pub(crate) fn in_words(advice: Option<&Advice>) -> Option<String> {
     advice.and_then(words)
 }

@@ -1,5 +1,5 @@
-//! What one process has: a runtime, an engine, and which process that is. A process that was forked gets its own,
-//! because threads are not forked. Scores nothing.
+//! What one process has: a runtime, an engine, and its process id. A forked process gets its own, because threads are
+//! not forked. Scores nothing.
 
 use std::{
     ffi::OsString,
@@ -37,17 +37,17 @@ struct Settings {
     workspace: Option<PathBuf>,
 }
 
-/// A runtime and an engine of this process. It lives as long as the process does: a runtime that is dropped waits for
-/// its threads, which a forked process does not have.
+/// A runtime and an engine of this process. They live as long as the process: dropping a runtime waits for its threads,
+/// which a forked process does not have.
 #[derive(Debug)]
 pub(crate) struct Home {
     process: u32,
     pub(crate) runtime: Runtime,
     pub(crate) engine: Engine,
     pub(crate) jobs: usize,
-    /// A turn for each single score that is computed; as many as there are jobs, and never closed.
+    /// A permit for each single score that computes; as many as there are jobs, and never closed.
     pub(crate) turns: Semaphore,
-    /// A place for each run that is open.
+    /// The permits of open runs.
     pub(crate) open_runs: OpenRuns,
     /// What the interpreter waits for before it ends; see [`Home::unfinished`].
     unfinished: AtomicUsize,
@@ -55,13 +55,13 @@ pub(crate) struct Home {
     settings: Settings,
 }
 
-/// What was set, and the home that was made of it. Locked only by threads that are attached to the interpreter, and
-/// only while they run nothing of Python and do not detach. So no thread holds it while another one forks, or waits for
-/// it: both need the interpreter.
+/// The settings, and the home that was made with them. Threads lock it only while they are attached to the interpreter,
+/// run no Python code and do not detach. So no thread holds it while another one forks or waits for it: both need the
+/// interpreter.
 static HOME: Mutex<(Option<Settings>, Option<&'static Home>)> = Mutex::new((None, None));
 
 impl Home {
-    /// That of this process; made if there is none yet.
+    /// The home of this process, which is made if there is none yet.
     pub(crate) fn of_this_process(py: Python<'_>) -> PyResult<&'static Home> {
         let there = || {
             let home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,21 +108,21 @@ impl Home {
         })
     }
 
-    /// Notes something that the end of the interpreter must not cut off: a call of Python from a thread of the runtime,
-    /// or the end of a run that is being stored. `None` if the interpreter ends already.
+    /// Registers work that the end of the interpreter must not cut off: a call of Python from a thread of the runtime,
+    /// or the end of a run that is being stored. `None` if the interpreter is already ending.
     pub(crate) fn unfinished(&'static self) -> Option<Unfinished> {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         let noted = Unfinished(self);
         (!self.is_ending.load(Ordering::SeqCst)).then_some(noted)
     }
 
-    /// That of this process, if one was started.
+    /// The home of this process, if there is one.
     pub(crate) fn started() -> Option<&'static Home> {
         let home = HOME.lock().unwrap_or_else(PoisonError::into_inner).1;
         home.filter(|home| home.process == process::id())
     }
 
-    /// Has nothing more begin that would have to be waited for, and waits for what is unfinished.
+    /// Lets no more such work begin, and waits for what is unfinished.
     pub(crate) async fn finish(&self) {
         self.is_ending.store(true, Ordering::SeqCst);
         while self.unfinished.load(Ordering::SeqCst) > 0 {
@@ -130,8 +130,8 @@ impl Home {
         }
     }
 
-    /// An engine for scorers that may ask these judges or read files below this folder; with what runs scripts as it is
-    /// there now.
+    /// An engine for scorers that may ask these judges or read files below this folder, with the script runtimes that
+    /// are installed now.
     pub(crate) fn engine_with(
         &self,
         py: Python<'_>,
@@ -151,7 +151,7 @@ impl Home {
     }
 }
 
-/// Something that is not finished; until it is dropped.
+/// Work that is unfinished until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Unfinished(&'static Home);
 
@@ -177,7 +177,8 @@ fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineB
     Ok(engine)
 }
 
-/// What compiles components: an interpreter that loads this extension module from its file and nothing else.
+/// The process that compiles components: an interpreter that loads this extension module from its file and nothing
+/// else.
 pub(crate) fn compiler(py: Python<'_>) -> PyResult<Compiler> {
     let arguments = py.import("scorebox._compile")?.call_method0("command")?;
     let mut arguments: Vec<OsString> = arguments.extract()?;
@@ -211,7 +212,7 @@ pub(crate) fn configure(
         let advice = "call `scorebox.configure` before the first `Scorer`, `Suite` or `run`";
         return Err(error::advised(py, Kind::InvalidArgument, message.into(), Some(advice.into())));
     }
-    // What is not named stays as an earlier call set it.
+    // Settings that this call does not name stay as an earlier call set them.
     let before = home.0.take().unwrap_or_default();
     home.0 = Some(Settings {
         jobs: jobs.or(before.jobs),
@@ -222,12 +223,12 @@ pub(crate) fn configure(
     Ok(())
 }
 
-/// The path for a process that is in another folder by then.
+/// The absolute path, for a process whose current folder may have changed by then.
 pub(crate) fn absolute(path: PathBuf) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
 }
 
-/// A number of jobs, checked as all whole numbers are that callers pass.
+/// A number of jobs, checked like every integer that callers pass.
 fn jobs_of(jobs: &Bound<'_, PyAny>) -> PyResult<usize> {
     let arguments = jobs.py().import("scorebox._arguments")?;
     arguments.call_method1("whole", ("jobs", jobs, 1))?.extract()
@@ -250,8 +251,8 @@ fn value_for_people(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string())
 }
 
-/// A value of the process that made it: in a process that was forked, it is neither used nor dropped, because what
-/// dropping waits for may not be there.
+/// A value that belongs to the process that made it: a forked process neither uses nor drops it, because the threads
+/// that dropping waits for may not exist there.
 #[derive(Debug)]
 pub(crate) struct OfProcess<T> {
     process: u32,

@@ -1,4 +1,4 @@
-//! The judges of a suite, connected: keys come from the environment, as on the command line. Asks nothing.
+//! Connects the judges of a suite: keys come from the environment, as on the command line. Asks nothing.
 
 use std::{env, path::Path, sync::Arc};
 
@@ -13,7 +13,7 @@ use scorebox_judges::ConnectError;
 
 use crate::error::{self, Kind};
 
-/// Those that scorers of the suite ask, with the recordings in `database`, if there is one.
+/// The judges that scorers of the suite ask, with the recordings in `database`, if there is one.
 pub(crate) fn connected(
     py: Python<'_>,
     suite: &Suite,

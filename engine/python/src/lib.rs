@@ -1,25 +1,25 @@
 //! The extension module of the Python package `scorebox`: the engine as Python sees it, in the plain values that the
 //! package's own Python code wraps. Scores nothing itself; every word of documentation that users read is in `python/`.
 //!
-//! - `home`: what one process has: a runtime, an engine, and which process that is.
-//! - `waiting`: waiting for Rust while Python's signals are seen and its other threads run.
+//! - `home`: what one process has: a runtime, an engine, and its process id.
+//! - `waiting`: waits for Rust while Python's signals are noticed and its other threads run.
 //! - `open_runs`: how many runs may be open at once.
-//! - `value`: Python values to JSON, with the path of what is not JSON.
+//! - `value`: converts Python values to JSON, and reports the path of what is not JSON.
 //! - `error`: errors of the library as Python's exception.
-//! - `advice`: what to do about an error, in the words of the package.
-//! - `case`: cases of what a caller hands over.
-//! - `answer`: what one scorer says about one case.
+//! - `advice`: what to do about an error, in the package's terms.
+//! - `case`: makes cases of what a caller passes.
+//! - `answer`: the answer of one scorer on one case.
 //! - `scorer`: one scorer.
-//! - `score`: what a scorer says about a case; `pickled`: the same for other processes.
+//! - `score`: a score as Python reads it; `pickled`: the same for other processes.
 //! - `capsule`: Arrow tables in and out, without copies; `arrays`: the data of another library; `selecting`: the
-//!   columns that are read.
-//! - `table`: a table scored by one scorer.
-//! - `batches`: a table scored by a suite.
-//! - `components`: what a suite's scorers were when they were loaded first.
+//! columns that are read.
+//! - `table`: scores a table with one scorer.
+//! - `batches`: scores a table with a suite.
+//! - `components`: the components of a suite's scorers, as they were first loaded.
 //! - `suite`: a suite; `rows`: the rows of a stream of cases that it scores; `behind`: the run behind them.
-//! - `merging`: the shards of a run, put together.
-//! - `run_id`: the id of a run; `running`: a run over files; `requirements`: what is required of it.
-//! - `judges`: the judges of a suite, connected.
+//! - `merging`: merges the shards of a run.
+//! - `run_id`: the id of a run; `running`: a run over files; `requirements`: the requirements of a run.
+//! - `judges`: connects the judges of a suite.
 //! - `command`: the command line.
 
 mod advice;

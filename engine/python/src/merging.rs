@@ -1,4 +1,4 @@
-//! The shards of a run put together. What that means is `scorebox-shards`' to say.
+//! Merges the shards of a run. `scorebox-shards` decides what that means.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::{
     waiting::{Signals, wait_for},
 };
 
-/// Where the cases go.
+/// Where the merged cases are written.
 #[derive(Debug)]
 enum Target {
     Database(PathBuf),
@@ -65,7 +65,7 @@ pub(crate) fn merge<'py>(
     max_errors: Option<i64>,
     allow_idle: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    // Errors of scores are rows, as in their shards: only `max_errors` counts them.
+    // Scores that ended in errors are rows here too, as in their shards: only `max_errors` counts them.
     let required =
         Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors: true };
     let expected = expect_shards.map(|shards| number_of_shards(py, shards)).transpose()?;
@@ -135,7 +135,7 @@ fn stored(
     signals.or(stored)?.map_err(|error| not_merged(py, merge, error))
 }
 
-/// A number of shards that a run can have.
+/// Checks that a run can have this number of shards.
 fn number_of_shards(py: Python<'_>, passed: i64) -> PyResult<u64> {
     let number = u64::try_from(passed).ok();
     number.filter(|number| (1..=MAX_EXPECTED_SHARDS).contains(number)).ok_or_else(|| {
@@ -145,7 +145,7 @@ fn number_of_shards(py: Python<'_>, passed: i64) -> PyResult<u64> {
     })
 }
 
-/// What is stored of the run, held against what is required of it.
+/// What is stored of the run, checked against its requirements.
 fn outcome(
     py: Python<'_>,
     database: &Path,
@@ -185,7 +185,7 @@ fn report<'py>(
     Ok(report)
 }
 
-/// Why shards are not put together; results that differ are named.
+/// The exception for shards that cannot be merged; it names the results that differ.
 fn not_merged(py: Python<'_>, merge: &Merge, error: ShardError) -> PyErr {
     if !matches!(error, ShardError::Different { .. }) {
         return refused(py, error);

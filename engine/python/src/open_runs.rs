@@ -1,5 +1,5 @@
-//! How many runs this process may have open at once. A run needs its threads until it ends, so one that had to wait for
-//! those of runs that wait for the program would wait for ever.
+//! Limits how many runs this process may have open at once. A run needs its threads until it ends, so a run that had to
+//! wait for the threads of runs that wait for the program would wait forever.
 
 use std::sync::Arc;
 
@@ -8,20 +8,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{self, Kind};
 
-/// Streams and runs over files that may be open at once. Each takes about half a megabyte for its threads and queues.
+/// The most streams and runs over files that may be open at once. Each takes about half a megabyte for its threads and
+/// queues.
 const MOST: usize = 1000;
-/// Threads of a run: one reads its cases, and one delivers their rows.
+/// The threads of a run: one reads its cases, and one delivers their rows.
 const THREADS_OF_A_RUN: usize = 2;
-/// Threads for what blocks for a moment, such as opening a database, and for runs that are ending.
+/// Threads for work that blocks briefly, such as opening a database, and for runs that are ending.
 const OTHER_THREADS: usize = 512;
-/// Threads that the runtime must have for work that blocks.
+/// The most threads that the runtime needs for work that blocks.
 pub(crate) const BLOCKING_THREADS: usize = MOST * THREADS_OF_A_RUN + OTHER_THREADS;
 
-/// The places of open runs.
+/// The permits of open runs.
 #[derive(Debug)]
 pub(crate) struct OpenRuns(Arc<Semaphore>);
 
-/// A place that a run has for as long as this is there.
+/// A permit, which a run holds until it drops it.
 pub(crate) type Place = OwnedSemaphorePermit;
 
 impl OpenRuns {
@@ -29,10 +30,10 @@ impl OpenRuns {
         OpenRuns(Arc::new(Semaphore::new(MOST)))
     }
 
-    /// A place for another run.
+    /// A permit for another run.
     ///
     /// # Errors
-    /// All places are taken.
+    /// If all permits are taken.
     pub(crate) fn place(&self, py: Python<'_>) -> PyResult<Place> {
         Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
             let message = format!("{MOST} streams and runs are open in this process, which is the most");

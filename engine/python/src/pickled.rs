@@ -1,4 +1,4 @@
-//! A score as `pickle` keeps it, for pools of processes. What a score has is in `score`.
+//! A score in the form that `pickle` stores, for pools of processes. `score` defines what a score has.
 
 use scorebox::{
     digest::Digest,
@@ -7,10 +7,10 @@ use scorebox::{
 };
 use serde::{Deserialize, Serialize};
 
-/// All that Python sees of a score. The same version of the package writes and reads it.
+/// Everything of a score that Python sees. It is written and read by the same version of the package.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Pickled {
-    /// The case and the scorer, of a row.
+    /// The case and the scorer, if it is a row.
     of: Option<(String, String)>,
     status: String,
     score: Option<f64>,
@@ -21,12 +21,12 @@ pub(crate) struct Pickled {
     log: Option<String>,
     /// Kind and message.
     error: Option<(String, String)>,
-    /// What to do about it, in words.
+    /// Advice about the error, as text.
     advice: Option<String>,
     fuel: Option<u64>,
     memory_bytes: Option<u64>,
     duration_ms: Option<f64>,
-    /// Of each call of a judge its digest, that of the answer, and whether it was recorded.
+    /// For each call of a judge: its digest, the digest of the answer, and whether it was recorded.
     calls: Vec<(Digest, Digest, bool)>,
 }
 
@@ -60,7 +60,7 @@ impl Pickled {
         }
     }
 
-    /// The score again. `None` if it is not one of this version.
+    /// Restores the score; `None` if another version wrote it.
     pub(crate) fn unpickled(self) -> Option<Parts> {
         let all = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
         let status = all.into_iter().find(|status| status.as_str() == self.status)?;

@@ -1,5 +1,5 @@
-//! What a caller requires of a run as a whole, as the options of `scorebox run` say it. Whether it holds is the
-//! library's to decide.
+//! What a caller requires of a run as a whole, like the options of `scorebox run`. The library decides whether it
+//! holds.
 
 use pyo3::prelude::*;
 use scorebox::{
@@ -9,11 +9,11 @@ use scorebox_cli::Required;
 
 use crate::error::{self, Kind};
 
-/// What was passed, not looked at yet.
+/// The requirements as they were passed, not checked yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Passed {
     pub(crate) strict: bool,
-    /// The worst mean of each scorer that must have one.
+    /// The worst mean that each of these scorers may have.
     pub(crate) fail_below: Vec<(String, f64)>,
     pub(crate) min_pass_rate: Option<f64>,
     pub(crate) max_errors: Option<i64>,
@@ -22,7 +22,7 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// The requirements, where each names a scorer of the suite.
+    /// The requirements, each of which must name a scorer of the suite.
     ///
     /// # Errors
     /// A number is out of its range, or the suite has no such scorer.
@@ -33,7 +33,7 @@ impl Passed {
         })
     }
 
-    /// Those of a run that was scored elsewhere, with these scorers; `None` if nothing is required.
+    /// The requirements of a run that was scored elsewhere, with these scorers; `None` if nothing is required.
     ///
     /// # Errors
     /// A number is out of its range or off its scorer's scale, or the run has no such scorer.
@@ -96,7 +96,7 @@ impl Passed {
     }
 }
 
-/// Refuses means that the scorers cannot have.
+/// Refuses means that are not on the scales of the scorers.
 pub(crate) fn must_be_on_scale(
     py: Python<'_>,
     requirements: &Requirements,

@@ -1,5 +1,5 @@
-//! The rows of a stream of cases: as many cases in flight as a bound allows, rows in the order of the cases. What ends
-//! the stream before its last case ends the run behind it.
+//! The rows of a stream of cases: as many cases in flight as a limit allows, rows in the order of the cases. Ending the
+//! stream before its last case ends the run behind it.
 
 use std::{
     collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry},
@@ -31,21 +31,21 @@ use crate::{
     waiting::wait_for,
 };
 
-/// Of the time that the caller's last case took to come, the part that a finished row is waited for before the next one
-/// is asked for: the rows of a slow stream come while it is slow, and it is hardly slower.
+/// The divisor of the time that the caller's last case took to arrive: so long a finished row is waited for before the
+/// next case is requested. The rows of a slow stream then arrive while it waits, which hardly slows it further.
 const PATIENCE: u32 = 10;
-/// A case that came sooner is of a stream that is not slow.
+/// A stream whose cases arrive faster than this is not slow.
 const SLOW: Duration = Duration::from_millis(20);
 
-/// How a stream goes.
+/// The settings of a stream.
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// The scorers, in the suite's order.
     pub(crate) order: Vec<String>,
     pub(crate) skips_bad_cases: bool,
-    /// Cases that may be in flight, at least 1.
+    /// The most cases in flight, at least 1.
     pub(crate) most: usize,
-    /// Whether the rows are stored, too.
+    /// Whether the rows are also stored.
     pub(crate) is_stored: bool,
 }
 
@@ -70,21 +70,21 @@ fn happened(event: &Event) -> Option<Happened> {
     })
 }
 
-/// A case whose rows come.
+/// A case whose rows are still arriving.
 #[derive(Debug, Default)]
 struct InFlight {
-    /// Which item of the caller it is, from 1.
+    /// The number of the caller's item, from 1.
     item: u64,
     rows: Vec<Row>,
     is_over: bool,
-    /// Why the run does not take it.
+    /// Why the run refused it.
     refused: Option<String>,
 }
 
-/// Why no more cases are taken: what is raised after the rows of those that were, and how the run's end is stored.
+/// Why no more cases are taken: what is raised after the rows of the cases before it, and how the run's end is stored.
 #[derive(Debug)]
 struct Failure {
-    /// Not as `PyErr`, into which the collector of cycles cannot look: its traceback may lead back to the stream.
+    /// Not a `PyErr`, into which the garbage collector cannot look: its traceback may lead back to the stream.
     error: Py<PyBaseException>,
     stop: Stop,
 }
@@ -97,22 +97,22 @@ pub(crate) struct Rows {
     run_id: String,
     home: &'static Home,
     stream: Stream,
-    /// What cases come from; `None` after the last.
+    /// The source of the cases; `None` after the last one.
     cases: Option<Py<PyIterator>>,
     failure: Option<Failure>,
     run: Arc<Behind>,
     events: Option<UnboundedReceiver<Happened>>,
     /// Items that were taken from the caller.
     items: u64,
-    /// Those of them that are in a place among the cases: empty lines are not.
+    /// How many of the items have a position among the cases: empty lines have none.
     places: u64,
-    /// Until when a finished row is waited for before the caller is asked for another case.
+    /// Until when to wait for a finished row before the caller is asked for another case.
     patient_until: Option<Instant>,
-    /// Cases that the run was given.
+    /// Cases that were passed to the run.
     begun: u64,
     /// Cases whose rows were handed out.
     handed_out: u64,
-    /// By their places.
+    /// The cases in flight, by their positions.
     in_flight: BTreeMap<u64, InFlight>,
     ready: VecDeque<Row>,
 }
@@ -189,11 +189,11 @@ impl Rows {
         let py = cases.py();
         let (to_rows, events) = unbounded_channel();
         let on_bad_case = if stream.skips_bad_cases { OnBadCase::Skip } else { OnBadCase::Stop };
-        // Bounded all the same, because no more cases are in flight than the bound allows.
+        // The queue is still bounded, because no more cases are in flight than the limit allows.
         let queued = suite.live().queue_cases(stream.most).queue_bytes(usize::MAX);
         let mut live = queued.when_full(WhenFull::Refuse).on_bad_case(on_bad_case).sink(
             move |event: &Event| {
-                // If no one reads any more, no one needs it.
+                // If no receiver is left, the event is not needed.
                 happened(event).map(|happened| to_rows.send(happened).ok());
                 Ok(())
             },
@@ -250,14 +250,14 @@ impl Rows {
         }
     }
 
-    /// Whether it is worth while to wait for a row before the caller is asked for another case.
+    /// Whether to wait for a row before the caller is asked for another case.
     fn is_patient(&self) -> bool {
         self.begun > self.handed_out
             && self.patient_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until something happened, the stream was closed or it is so late; false if the run ended before its cases
-    /// did, and says why.
+    /// Waits for an event, the end of the stream or this point in time; false if the run ended before its cases did. The
+    /// end of the run then reports why.
     fn wait(&mut self, py: Python<'_>, until: Option<Instant>) -> PyResult<bool> {
         let Some(events) = self.events.as_mut() else { return Ok(true) };
         let late = async {
@@ -294,7 +294,7 @@ impl Rows {
         let (Happened::Row { ordinal, .. }
         | Happened::Finished { ordinal }
         | Happened::Refused { ordinal, .. }) = happened;
-        // Those that were given up are not there.
+        // Cases that were given up are not in the map.
         let Some(case) = self.in_flight.get_mut(&ordinal) else { return };
         match happened {
             Happened::Row { row, .. } => case.rows.push(*row),
@@ -306,7 +306,7 @@ impl Rows {
         }
     }
 
-    /// Makes the rows of the next case ready, if it has all of them.
+    /// Makes the rows of the next case ready, if all of them have arrived.
     fn move_on(&mut self, py: Python<'_>) {
         while self.ready.is_empty() {
             let next = self.in_flight.first_entry();
@@ -315,12 +315,12 @@ impl Rows {
             self.handed_out += 1;
             let refused = case.refused.take().filter(|_| !self.stream.skips_bad_cases);
             if let Some(message) = refused {
-                // The run does not know which item of the caller it was.
+                // The run does not know the number of the caller's item.
                 let why = message.strip_prefix("<program>: ").unwrap_or(&message);
                 let message = case::at(case.item, None, why);
                 let error = error::new(py, Kind::InvalidCase, message.clone());
                 self.fail(py, error, Stop::BadCase { message, advice: None });
-                // The run takes none of those behind it.
+                // The run takes none of the cases after it.
                 self.give_up_the_rest();
                 return;
             }
@@ -330,7 +330,7 @@ impl Rows {
         }
     }
 
-    /// Hands the run the caller's next case, if there is one.
+    /// Passes the caller's next case to the run, if there is one.
     fn take_case(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(cases) = &self.cases else { return Ok(()) };
         let asked = Instant::now();
@@ -344,7 +344,7 @@ impl Rows {
                 self.fail(py, error, Stop::Unreadable { message, advice: None });
                 return Ok(());
             }
-            // Ctrl-C, or what else ends a program, ends it now.
+            // Ctrl-C, or another exception that ends a program, is raised at once.
             Some(Err(error)) => return Err(error),
             None => {
                 self.cases = None;
@@ -364,7 +364,7 @@ impl Rows {
                     let in_flight = InFlight { item: self.items, ..InFlight::default() };
                     self.in_flight.insert(place, in_flight);
                 } else {
-                    // The run has ended; what is behind it says why.
+                    // The run has ended; its end reports the reason.
                     self.cases = None;
                 }
             }
@@ -377,14 +377,14 @@ impl Rows {
         Ok(())
     }
 
-    /// Takes no more cases: there is something to raise after the rows of those that were taken.
+    /// Takes no more cases: an exception is raised after the rows of the cases that were taken.
     fn fail(&mut self, py: Python<'_>, error: PyErr, stop: Stop) {
         self.cases = None;
-        // What comes first in the stream is raised.
+        // The error that comes first in the stream is raised.
         self.failure = Some(Failure { error: error.into_value(py), stop });
     }
 
-    /// Whether all cases were handed out, and nothing is wrong with the next one.
+    /// Whether all cases were handed out and there is no error with the next one.
     fn is_over(&self) -> bool {
         self.cases.is_none() && self.failure.is_none() && self.begun == self.handed_out
     }
@@ -413,20 +413,20 @@ impl Rows {
         }
         let report = ended.map_err(|error| error::of_run(py, &error))?;
         match report.and_then(|report| report.stopped) {
-            // Who left the stream knows.
+            // The caller who left the stream knows why.
             None | Some(Stop::Interrupted) => Ok(()),
             Some(stop) => Err(error::new(py, Kind::Failed, stop.to_string())),
         }
     }
 }
 
-/// What an exception says; of one of this package, without its kind.
+/// The message of an exception; if it is of this package, without its kind.
 fn message_of(py: Python<'_>, error: &PyErr) -> String {
     let message = error.value(py).getattr("message").and_then(|message| message.extract());
     message.unwrap_or_else(|_| error.to_string())
 }
 
-/// In a process that was forked the run is left as it is: what dropping it waits for is not there.
+/// In a forked process, the run is left as it is: the threads that dropping it waits for do not exist there.
 impl Drop for Rows {
     fn drop(&mut self) {
         if !self.run.is_here() {

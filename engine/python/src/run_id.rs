@@ -1,4 +1,4 @@
-//! The id of a run as a caller writes it. Which ids are valid is the library's to decide.
+//! Checks the id of a run that a caller passes. The library decides which ids are valid.
 
 use pyo3::prelude::*;
 use scorebox::store::RunId;

@@ -1,4 +1,4 @@
-//! A run over files of cases, as the command line does it. What a user sees meanwhile is Python's.
+//! A run over files of cases, as on the command line. The Python code shows its progress to the user.
 
 use std::{
     path::{Path, PathBuf},
@@ -33,9 +33,9 @@ use crate::{
     waiting::wait_for,
 };
 
-/// How often a run that is to end at once is looked at.
+/// How often an aborted run is checked for its end.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long it is waited for, because a file that is read may not come to an end.
+/// The longest wait for that end: a file that is being read may never end.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
 /// A run that is under way.
@@ -48,11 +48,12 @@ pub(crate) struct Running {
     database: PathBuf,
     required: Required,
     control: Arc<Control>,
-    /// What the mapping says that finds nothing, complete once all cases were read.
+    /// The rules of the mapping that found nothing; complete once all cases were read.
     unmatched: UnmatchedRules,
-    /// Of each file what is no case, by reason.
+    /// What each file contains that is not a case, by reason.
     left_out: Vec<(String, LeftOut)>,
-    /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
+    /// `None` once its end was read. Threads lock it only briefly while they are attached to the interpreter; see
+    /// `home`.
     ending: Mutex<Option<JoinHandle<Result<RunReport, RunError>>>>,
     report: Mutex<Option<RunReport>>,
 }
@@ -171,7 +172,7 @@ impl Running {
         let Some(running) = taken.filter(|_| self.process == process::id()) else { return Ok(()) };
         running.abort();
         let home = Home::of_this_process(py)?;
-        // Each part has the control as long as it lives.
+        // Each part of the run holds the control as long as it lives.
         let ended = async {
             while Arc::strong_count(&self.control) > 1 {
                 tokio::time::sleep(LOOK).await;
@@ -211,7 +212,7 @@ impl Running {
     }
 }
 
-/// The run that is begun or resumed.
+/// The run to begin or to resume.
 fn which(py: Python<'_>, run_id: Option<&str>, resume: Option<&str>) -> PyResult<WhichRun> {
     match (resume, run_id) {
         (Some(id), None) => Ok(WhichRun::Resume(run_id_of(py, id)?)),
@@ -224,7 +225,7 @@ fn which(py: Python<'_>, run_id: Option<&str>, resume: Option<&str>) -> PyResult
     }
 }
 
-/// The cases of files, whatever wrote them, and what of each is no case.
+/// Opens the cases of files, whichever tool wrote them, and what each file contains that is not a case.
 fn opened(
     py: Python<'_>,
     files: &[PathBuf],
@@ -248,7 +249,7 @@ fn opened(
     Ok((cases.map_err(|error| error::of(py, Kind::Unreadable, &error))?, left_out))
 }
 
-/// What is stored of the run, in figures.
+/// The stored figures of the run.
 fn figures(
     database: &Path,
     report: &RunReport,

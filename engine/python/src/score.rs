@@ -1,4 +1,4 @@
-//! What a scorer says about a case, as Python reads it. Computes nothing.
+//! A score as Python reads it. Computes nothing.
 
 use pyo3::{
     exceptions::{PyAttributeError, PyValueError},
@@ -17,11 +17,11 @@ use crate::{
 #[pyclass(frozen, eq, module = "scorebox")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Score {
-    /// Its error has no advice; that is beside it.
+    /// The error in it has no advice, which is the next field.
     answer: Answer,
-    /// What to do about the error, in words, which pickle.
+    /// Advice about the error, as text, which can be pickled.
     advice: Option<String>,
-    /// The case and the scorer, if it is a row of many.
+    /// The case and the scorer, if it is a row.
     of: Option<(String, String)>,
 }
 

@@ -1,5 +1,5 @@
-//! One scorer: loaded when it is made, and again in a process that was forked. Its cases come one at a time here;
-//! tables are in `table`.
+//! One scorer: loaded when it is made, and again in a forked process. Scores cases one at a time; tables are in
+//! `table`.
 
 use std::{
     ffi::OsStr,
@@ -36,7 +36,7 @@ use crate::{
     waiting::wait_for,
 };
 
-/// What a scorer is loaded from, in whatever process.
+/// What a scorer is loaded from, in any process.
 #[derive(Clone, Debug)]
 enum Recipe {
     Named(Box<SuiteScorer>),
@@ -44,7 +44,7 @@ enum Recipe {
 }
 
 impl Recipe {
-    /// The same for a process that is in another folder.
+    /// The same for a process with another current folder.
     fn absolute(mut self) -> Recipe {
         if let Recipe::Named(scorer) = &mut self
             && let Reference::File(path) = &mut scorer.uses
@@ -60,9 +60,10 @@ impl Recipe {
 #[derive(Debug)]
 pub(crate) struct Scorer {
     recipe: Recipe,
-    /// That of the component, so that what is loaded again is the same scorer.
+    /// The digest of its component: a scorer that is loaded again must be the same.
     digest: Digest,
-    /// Locked by threads that are attached to the interpreter, for a moment in which they do not detach; see `home`.
+    /// Threads lock it only briefly while they are attached to the interpreter, and do not detach meanwhile; see
+    /// `home`.
     loaded: Mutex<OfProcess<LoadedScorer>>,
 }
 
@@ -164,7 +165,7 @@ impl Scorer {
         let case = case_of(parts, &scorer)?;
         let scoring = home.runtime.spawn(async move {
             let answer = answer_in_turn(home, &scorer, &case).await;
-            // The interpreter may end or be gone, and then no one waits.
+            // The interpreter may be ending or gone, and then no caller waits.
             let Some(_calling) = home.unfinished() else { return };
             let _ = Python::try_attach(|py| {
                 let (score, error) = match Score::of_one(py, answer) {
@@ -198,7 +199,7 @@ impl Scorer {
     /// The scorer of an entry of a suite.
     ///
     /// # Errors
-    /// Also if it is on one value of a case: a scorer alone is given outputs.
+    /// The entry is also refused if it is on one value of a case: a scorer alone is given outputs.
     pub(crate) fn of_entry(py: Python<'_>, entry: SuiteScorer) -> PyResult<Scorer> {
         if let Some(pointer) = &entry.output_from {
             let message = format!("the scorer `{}` is on `{pointer}` of a case", entry.id);
@@ -219,7 +220,7 @@ impl Scorer {
     }
 
     fn of_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Scorer> {
-        // Loaded first: messages name the file as the caller does.
+        // Loads first, so that messages name the file as the caller does.
         let loaded = load(py, &recipe)?;
         let (digest, loaded) = (loaded.digest(), Mutex::new(OfProcess::new(loaded)));
         Ok(Scorer { recipe: recipe.absolute(), digest, loaded })
@@ -260,15 +261,15 @@ impl Pending {
     }
 }
 
-/// What the scorer says about the case, once it has a turn. Scores that compute at once take turns on the processors,
-/// and the time in which a score waits for the processor counts as time in which it computes. So however many are asked
-/// for at once, no more compute than there are jobs, and each has its whole time-out.
+/// The answer of the scorer on the case, once it has a turn. Scores that compute at the same time take turns, and time
+/// that a score spends waiting for a processor counts as computing time. So however many scores are requested at once,
+/// no more compute than there are jobs, and each has its full time-out.
 async fn answer_in_turn(home: &Home, scorer: &LoadedScorer, case: &Case) -> Answer {
     let _turn = home.turns.acquire().await;
     answer_of(scorer, case).await
 }
 
-/// Scores of two scorers under one name are refused.
+/// The exception that prevents scores of two scorers under one name.
 fn changed(py: Python<'_>) -> PyErr {
     let message = "the scorer changed since it was loaded: its component has another digest";
     let advice = "make the scorer again, from what it is now";
@@ -302,7 +303,7 @@ fn recipe(
             }
         },
     };
-    // What rows would call it; a file may be called otherwise than a scorer may.
+    // The name that rows would show. A file name may not be a valid name for a scorer.
     let id = ScorerId::new(&uses.default_name()).or_else(|error| match uses {
         Reference::File(_) => ScorerId::new("scorer"),
         Reference::Name(_) | Reference::Published(_) => Err(error),

@@ -1,5 +1,5 @@
-//! A suite: its scorers, loaded when they are needed, and what it scores with them: streams of cases, and tables. Reads
-//! no file of cases.
+//! A suite: its scorers, loaded when they are needed, and what it scores with them: streams of cases, and tables. It
+//! reads no files of cases.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ use crate::{
     waiting::wait_for,
 };
 
-/// The files of a suite of which the first is a text that was passed.
+/// The files of a suite. The first one is a text that the caller passed; the others are on disk.
 struct OfText<'t>(Mutex<Option<&'t str>>);
 
 impl OfText<'_> {
@@ -54,9 +54,9 @@ pub(crate) struct Suite {
     plan: Plan,
     workspace: Option<PathBuf>,
     components: Components,
-    /// Its scorers, without a database; see `home` on the lock.
+    /// The scorers, loaded without a database. `home` explains the lock.
     loaded: Mutex<Option<OfProcess<LoadedSuite>>>,
-    /// The same for tables.
+    /// The scorers as loaded for tables.
     of_tables: Mutex<Option<OfProcess<TableScorer>>>,
 }
 
@@ -65,7 +65,7 @@ impl Suite {
         &self.plan
     }
 
-    /// What its scorers are, wherever they are loaded.
+    /// The components of its scorers, wherever they are loaded.
     pub(crate) fn components(&self) -> &Components {
         &self.components
     }
@@ -83,7 +83,7 @@ impl Suite {
     fn loaded(&self, py: Python<'_>, database: Option<PathBuf>) -> PyResult<LoadedSuite> {
         let known = self.known();
         let judged = !self.plan.judges.is_empty();
-        // Recordings of judges belong to a database, so another database is another engine.
+        // Recordings of judges belong to a database, so another database needs another engine.
         let suite = match known.filter(|_| !judged || database.is_none()) {
             Some(known) => LoadedSuite::clone(&known),
             None => {
@@ -132,7 +132,7 @@ impl Suite {
                 let plan = scorebox_cli::bundled_suite(path);
                 plan.map_err(|error| error::of_bundle(py, error))?
             }
-            // Twice, so that mistakes are where the caller says that the file is.
+            // The path is read twice, so that messages about mistakes name it as the caller does.
             (Some(path), _) => {
                 let variable = |name: &str| std::env::var(name).ok();
                 let plan = Plan::read_with(path, &variable).map_err(wrong)?;

@@ -1,5 +1,5 @@
-//! A table scored by one scorer: a case for each row, a row of scores for each case, in the same order. One batch of
-//! cases is in memory at a time, and all scores.
+//! Scores a table with one scorer: a case for each row, a row of scores for each case, in the same order. Only one
+//! batch of cases is in memory at a time, but all scores are.
 
 use std::sync::{
     Arc,
@@ -30,11 +30,11 @@ use crate::{
     waiting::wait_for,
 };
 
-/// Rows that become cases at a time: enough to keep all jobs busy, few enough that they are small.
+/// Rows that become cases at a time: enough to keep all jobs busy, and few enough to stay small.
 const ROWS_AT_ONCE: usize = 4096;
 /// Cases that a job takes at a time.
 const CASES_OF_A_JOB: usize = 16;
-/// Scores that may wait at the same time, of a scorer that can wait.
+/// Scores of a scorer that can wait that may wait at the same time.
 const WAITING: usize = 32;
 
 /// The scores of a table, as a table: an Arrow stream for any library that takes one.
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// Scores a table. `mapped` are pairs of a key of a case and the column that has it; other keys are found by their
+/// Scores a table. `mapped` has pairs of a case key and the column that holds it; the other keys are found by their
 /// spellings.
 pub(crate) fn score(
     py: Python<'_>,
@@ -114,7 +114,7 @@ pub(crate) fn score(
     Ok(Table { schema, batches: scored })
 }
 
-/// Where the parts are that the scorer reads.
+/// Finds the columns that hold the parts of a case that the scorer reads.
 fn columns(
     py: Python<'_>,
     schema: &Schema,
@@ -124,7 +124,7 @@ fn columns(
     Columns::find(schema, mapped, reads).map_err(|error| refused(py, &error))
 }
 
-/// Why a table is not one of cases.
+/// The exception for a table whose rows are not cases.
 pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
     let names = |names: &[String]| {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -157,13 +157,13 @@ pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
     error::advised(py, Kind::InvalidArgument, message, advice)
 }
 
-/// What the scorer says about these cases, in their order.
+/// The answers of the scorer on these cases, in their order.
 async fn answers(
     scorer: &Arc<LoadedScorer>,
     cases: Vec<RowCase>,
     jobs: usize,
 ) -> Vec<(String, Answer)> {
-    // What waits does not compute meanwhile, and takes one case at a time.
+    // A waiting score does not compute, so there are more workers, and each takes one case at a time.
     let (workers, at_once) = match scorer.can_wait() {
         true => (jobs + WAITING, 1),
         false => (jobs, CASES_OF_A_JOB),
@@ -187,7 +187,7 @@ async fn answers(
                     };
                     done.push((start + index, id.clone(), answer));
                 }
-                // Another task, such as one that ends this one, gets its turn.
+                // Lets another task run, such as one that ends this one.
                 tokio::task::yield_now().await;
             }
         });

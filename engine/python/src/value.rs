@@ -1,4 +1,5 @@
-//! Python values to JSON text, and back. What is not JSON is refused with the path to it. Builds no tree in between.
+//! Writes Python values as JSON text, and reads them back. A value that is not JSON is refused with the path to it.
+//! Builds no tree in between.
 
 use pyo3::{
     prelude::*,
@@ -10,12 +11,12 @@ use scorebox_shards::{push_float, push_text};
 
 use crate::error::{self, Kind};
 
-/// Why a value is not JSON, and where: the path is made on the way back.
+/// Why a value is not JSON, and where: the path is built on the way back.
 struct NotJson {
     path: Vec<String>,
     what: String,
     advice: Option<&'static str>,
-    /// An exception of the value's own code, which is passed on in place of all that.
+    /// An exception that the value's own code raised, which is passed on instead of the above.
     raised: Option<Box<PyErr>>,
 }
 
@@ -43,9 +44,9 @@ impl From<PyErr> for NotJson {
 
 /// Appends a value, which is called `name` in messages, to `out`.
 ///
-/// # Errors
-/// With the path (`/trace/3/args`), if it is not a string, a finite number, a bool, `None`, or a list, tuple or
-/// dictionary of these with string keys, no deeper than a case may be; or what the value's own code raises.
+/// A value that is not a string, a finite number, a bool, `None`, or a list, tuple or dictionary of these with string
+/// keys, or that is nested more deeply than a case may be, is refused with its path (`/trace/3/args`). An exception
+/// that the value's own code raises is passed on.
 pub(crate) fn write(out: &mut String, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     write_value(out, value, 0).map_err(|refused| {
         let NotJson { mut path, what, advice, raised } = refused;
@@ -54,7 +55,7 @@ pub(crate) fn write(out: &mut String, name: &str, value: &Bound<'_, PyAny>) -> P
         }
         path.push(name.to_owned());
         path.reverse();
-        // As in a JSON Pointer.
+        // The path is written as a JSON Pointer.
         let steps = path.iter().filter(|step| !step.is_empty());
         let path: String =
             steps.map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect();
@@ -143,13 +144,13 @@ fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJ
     }
 }
 
-/// Appends a number or a bool of another library; false if it is neither. Its type decides: a value itself may answer
-/// to whatever it is asked for, as mocks do.
+/// Appends a number or a bool of another library; false if the value is neither. The type decides, because a value such
+/// as a mock may have any attribute that it is asked for.
 fn write_other_number(out: &mut String, value: &Bound<'_, PyAny>) -> Result<bool, NotJson> {
     static INTEGRAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (py, kind) = (value.py(), value.get_type());
     let is_numpys = kind.module()?.to_string_lossy() == "numpy";
-    // NumPy calls its spans of time integers, and they are none.
+    // NumPy makes its time spans a subtype of integers, although they are not numbers.
     if is_numpys && kind.name()?.to_string_lossy() == "timedelta64" {
         return Ok(false);
     }
@@ -169,7 +170,7 @@ fn write_other_number(out: &mut String, value: &Bound<'_, PyAny>) -> Result<bool
     Ok(true)
 }
 
-/// Appends a number of 32 bits or less by its shortest digits, as columns of such numbers are written.
+/// Appends a number of 32 bits or less with its shortest digits, as columns of such numbers are written.
 fn write_narrow_float(out: &mut String, number: f32) -> Result<(), NotJson> {
     write_float(out, number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
 }
@@ -180,7 +181,7 @@ fn write_members(
     depth: usize,
 ) -> Result<(), NotJson> {
     out.push('{');
-    // A copy: the code of a value that is written may change the dictionary.
+    // Iterates over a copy: the code of a value that is written may change the dictionary.
     for (index, (key, value)) in members.copy()?.iter().enumerate() {
         if index > 0 {
             out.push(',');
@@ -214,12 +215,12 @@ fn write_items<'py>(
     Ok(())
 }
 
-/// JSON text as Python's values.
+/// Reads JSON text as Python values.
 pub(crate) fn read<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (json,))
 }
 
-/// The object that a configuration is.
+/// Reads a configuration, which must be an object.
 pub(crate) fn object(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<serde_json::Map<String, serde_json::Value>> {

@@ -1,5 +1,5 @@
-//! Waiting for Rust from Python: without the interpreter, so that its other threads run, and with a look at its
-//! signals, so that Ctrl-C ends the waiting. Knows nothing of what is waited for.
+//! Waits for Rust from Python: detached from the interpreter, so that its other threads run, and checking for signals,
+//! so that Ctrl-C ends the waiting. Does not know what it waits for.
 
 use std::{
     ops::ControlFlow,
@@ -14,14 +14,14 @@ use pyo3::prelude::*;
 
 use crate::home::Home;
 
-/// How often signals are looked at: a user waits no longer than a tenth of a second.
+/// How often signals are checked: a user waits no longer than a tenth of a second.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What `work` gives. It is polled on this thread, which is the fastest way to one score; what it spawns runs on the
-/// threads of the runtime.
+/// Waits for the result of `work`. It is polled on this thread, which is the fastest way to a single score; tasks that
+/// it spawns run on the threads of the runtime.
 ///
 /// # Errors
-/// What a handler of a signal raised, such as `KeyboardInterrupt`; `work` is dropped then.
+/// An exception that a signal handler raised, such as `KeyboardInterrupt`; `work` is dropped then.
 pub(crate) fn wait_for<T: Send>(
     py: Python<'_>,
     home: &Home,
@@ -37,7 +37,7 @@ pub(crate) fn wait_for<T: Send>(
             if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
                 return Ok(done);
             }
-            // Most scores are over before their first wait, and read no clock.
+            // Most scores finish before their first wait, and never read the clock.
             let since = *looked.get_or_insert_with(Instant::now);
             let left = LOOK.saturating_sub(since.elapsed());
             if left.is_zero() {
@@ -56,7 +56,7 @@ pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
     Home::started().map_or(Ok(()), |home| wait_for(py, home, home.finish()))
 }
 
-/// Looks at the signals of work that does not wait, and that is done without the interpreter.
+/// Checks for signals during work that does not wait and that runs detached from the interpreter.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     looked: Option<Instant>,
@@ -64,7 +64,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Whether the work is to be continued. Costs little, for most calls look at a clock only.
+    /// Whether the work should continue. Cheap, because most calls only read a clock.
     pub(crate) fn look(&mut self) -> ControlFlow<()> {
         let since = *self.looked.get_or_insert_with(Instant::now);
         if since.elapsed() < LOOK {
@@ -80,10 +80,10 @@ impl Signals {
         }
     }
 
-    /// What the work gave.
+    /// The result of the work.
     ///
     /// # Errors
-    /// What a handler of a signal raised, which ended it.
+    /// An exception that a signal handler raised, which ended the work.
     pub(crate) fn or<T>(&mut self, done: T) -> PyResult<T> {
         match self.raised.take() {
             Some(raised) => Err(raised),
@@ -92,7 +92,7 @@ impl Signals {
     }
 }
 
-/// Wakes the thread that waits.
+/// Wakes the waiting thread.
 struct Unparking(Thread);
 
 impl Wake for Unparking {
