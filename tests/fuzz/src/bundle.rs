@@ -1,5 +1,5 @@
-//! A bundle of a suite, as a stranger may have made it: a tar as it is, or the files of one as text, which are packed
-//! and named by their digests, so that what reads documents and parts is reached.
+//! Bundles of suites, as a stranger may have made them: a tar as it is, or its files as text, which are packed and
+//! named by their digests, so that the code that reads documents and parts is reached.
 
 use std::{io::Cursor, path::Path};
 
@@ -7,15 +7,15 @@ use scorebox::{digest::Digest, suite::Suite};
 use scorebox_community::Bundle;
 use tar::{Builder, Header};
 
-/// What a line begins with that begins a file.
+/// The start of a line that begins a file.
 const FILE: &str = "== ";
-/// In place of a name: the blob's own.
+/// Stands for the digest of the blob in place of a name.
 const BLOB: &str = "=";
-/// The most files: more are no other bundle.
+/// The most files: more of them test nothing new.
 const MAX_FILES: usize = 50;
 
-/// Reads the bytes as a bundle, and checks that what is read is written as a bundle that is read as the same, and whose
-/// suite is one or has mistakes.
+/// Reads the bytes as a bundle, and checks that the bundle survives writing and reading, and that its suite is valid or
+/// is reported with its mistakes.
 pub fn bundle(data: &[u8]) {
     let bundle = match Bundle::read(Cursor::new(tar_of(data))) {
         Ok(bundle) => bundle,
@@ -36,7 +36,7 @@ pub fn bundle(data: &[u8]) {
     }
 }
 
-/// The bytes, if they are a tar; else the files that their text has.
+/// The bytes, if they are a tar; otherwise a tar of the files in their text.
 fn tar_of(data: &[u8]) -> Vec<u8> {
     match data.get(257..262) {
         Some(b"ustar") => data.to_vec(),
@@ -44,8 +44,8 @@ fn tar_of(data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The files that the text has. `{digest 3}` and `{size 3}` in a file stand for those of the file of that number, from
-/// 0, which comes behind it.
+/// A tar of the files in the text. `{digest 3}` and `{size 3}` in a file are replaced by those of the file with that
+/// number, counted from 0, which must come after it.
 fn packed(text: &str) -> Vec<u8> {
     let mut files: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -79,7 +79,7 @@ fn packed(text: &str) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-/// What comes of the bytes, in words.
+/// The outcome of the bytes, as text.
 #[cfg(test)]
 pub(crate) fn said(data: &[u8]) -> String {
     match Bundle::read(Cursor::new(tar_of(data))) {

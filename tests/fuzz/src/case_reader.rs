@@ -1,8 +1,8 @@
-//! Cases from bytes: lines, compression, keys, mapping, the words about bad lines.
+//! Cases from bytes: lines, compression, keys, mapping, and the messages about bad lines.
 //!
-//! The first line of an input says how the rest is read, in words: rules of a mapping
-//! (`output=/response/text`), `limit=N` for the longest line, and `gzip` or `zstd` where the rest is to be
-//! compressed first. What is compressed already is read as it is.
+//! The first line of an input sets how the rest is read: rules of a mapping (`output=/response/text`), `limit=N` for
+//! the longest line, and `gzip` or `zstd` if the rest is to be compressed first. Input that is already compressed is
+//! read as it is.
 
 use std::io::{self, Cursor, Read, Write as _};
 
@@ -13,15 +13,15 @@ use scorebox::case::{
 use scorebox::contract::{Field, Fields};
 use serde_json::value::RawValue;
 
-/// Cases of one input that are looked at; a few compressed bytes can hold very many.
+/// The most cases of one input that are looked at; a few compressed bytes can contain very many.
 const MAX_CASES: usize = 2000;
-/// The longest line unless the input says otherwise.
+/// The longest line, unless the input sets another limit.
 const LINE_BYTES: usize = 1 << 20;
-/// The longest message about a bad case where the mapping adds nothing to it: twelve keys of forty
-/// characters, each written as an escape of ten.
+/// The longest message about a bad case to which the mapping adds nothing: twelve keys of forty characters, each
+/// written as an escape of ten.
 const MESSAGE_BYTES: usize = 6000;
 
-/// Reads cases, and checks that they are what was read.
+/// Reads cases, and checks that they match the input.
 pub fn case_reader(data: &[u8]) {
     let (head, text) = first_line(data);
     let settings = Settings::read(&String::from_utf8_lossy(head));
@@ -30,12 +30,12 @@ pub fn case_reader(data: &[u8]) {
     for item in &whole {
         settings.check(item);
     }
-    // However the bytes come in, they are the same cases.
+    // However the bytes arrive, the cases are the same.
     let dribbled = settings.read_all(Box::new(Dribble { bytes: Cursor::new(stored), turn: 0 }));
     let readings = [&whole, &dribbled].map(|all| (before_damage(all), all));
     if readings.iter().any(|(before, all)| before.len() < all.len()) {
-        // How much a decoder gives before it meets the damage depends on how much it was fed at once; but it
-        // meets it, unless so much comes before that nobody looks on.
+        // How much a decoder returns before it reaches the damage depends on how much it was given at once; but it does
+        // reach it, unless so many cases come before it that the reading stops earlier.
         for (before, all) in readings {
             assert!(before.len() < all.len() || all.len() == MAX_CASES);
         }
@@ -50,7 +50,7 @@ pub fn case_reader(data: &[u8]) {
     }
 }
 
-/// What was read before the reading ended in an error, if it did.
+/// The cases that were read before an error ended the reading, if one did.
 fn before_damage(items: &[Result<Case, ReadError>]) -> &[Result<Case, ReadError>] {
     match items {
         [before @ .., Err(ReadError::Source(_))] => before,
@@ -58,7 +58,7 @@ fn before_damage(items: &[Result<Case, ReadError>]) -> &[Result<Case, ReadError>
     }
 }
 
-/// The first line without its end, and the rest.
+/// The first line without its line break, and the rest.
 fn first_line(data: &[u8]) -> (&[u8], &[u8]) {
     match data.iter().position(|byte| *byte == b'\n') {
         Some(end) => (&data[..end], &data[end + 1..]),
@@ -66,7 +66,7 @@ fn first_line(data: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Whether the reader takes `text` for something other than lines.
+/// Whether the reader recognizes `text` as something other than lines.
 fn has_magic(text: &[u8]) -> bool {
     let skippable = text.len() >= 4 && text[0] & 0xf0 == 0x50 && text[1..4] == [0x2a, 0x4d, 0x18];
     let starts: [&[u8]; 8] = [
@@ -93,7 +93,7 @@ struct Settings {
     form: Form,
     limit: usize,
     mapping: Mapping,
-    /// The user's own words, which messages may repeat.
+    /// Text of the user, which messages may repeat.
     words: String,
 }
 
@@ -144,7 +144,7 @@ impl Settings {
         reader.with_max_line_bytes(self.limit).take(MAX_CASES).collect()
     }
 
-    /// The same cases by the plainest reading of the rules: lines split off, each parsed alone.
+    /// The same cases by the simplest implementation of the rules: splits the lines, and parses each alone.
     fn by_hand(&self, text: &[u8]) -> Vec<Result<Case, ReadError>> {
         let mut items = Vec::new();
         for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -235,11 +235,11 @@ impl Settings {
     }
 }
 
-/// `json` is one JSON document, and not too deep for those who parse it.
+/// Checks that `json` is one JSON document that is not too deep for its readers.
 fn check_json(json: &str) {
     assert_eq!(serde_json::from_str::<&RawValue>(json).unwrap().get(), json);
     if let Err(error) = serde_json::from_str::<serde_json::Value>(json) {
-        // Any number and any escape may be in a case; see the rules of `scorebox::case`.
+        // A case may contain any number and any escape; see the rules of `scorebox::case`.
         assert!(!error.to_string().contains("recursion"), "deeper than {MAX_DEPTH}");
     }
 }
@@ -248,7 +248,7 @@ fn is_amount(number: f64) -> bool {
     number.is_finite() && number.is_sign_positive()
 }
 
-/// What is to be equal of two readings.
+/// The parts that must be equal in two readings.
 fn told(items: &[Result<Case, ReadError>]) -> Vec<String> {
     let word = |item: &Result<Case, ReadError>| match item {
         Ok(case) => format!(
@@ -265,7 +265,7 @@ fn told(items: &[Result<Case, ReadError>]) -> Vec<String> {
     items.iter().map(word).collect()
 }
 
-/// A reader that gives a few bytes at a time, and is interrupted now and then.
+/// A reader that returns a few bytes at a time, and is interrupted now and then.
 struct Dribble {
     bytes: Cursor<Vec<u8>>,
     turn: usize,

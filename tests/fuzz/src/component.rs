@@ -1,5 +1,5 @@
-//! Components from bytes: the outside of one, and the whole way to a score. An input may be WebAssembly
-//! text too, so that the committed ones can be read.
+//! Components from bytes: their outer structure, and the whole path to a score. An input may also be WebAssembly text,
+//! which keeps the committed inputs readable.
 
 use std::{fs, sync::OnceLock, time::Duration};
 
@@ -17,10 +17,10 @@ use tokio::runtime::Runtime;
 
 use crate::guest::assembled;
 
-/// Bytes of an error's message: a crash's 8 KiB, and what `load` says before it.
+/// The most bytes of an error message: the 8 KiB of a crash, and the text that `load` puts before it.
 const MESSAGE_BYTES: usize = (8 << 10) + 64;
 
-/// Reads the outside of a component.
+/// Reads the outer structure of a component.
 pub fn component_outside(data: &[u8]) {
     let Some(bytes) = assembled(data) else { return };
     match Anatomy::read(&bytes) {
@@ -35,7 +35,8 @@ pub fn component_outside(data: &[u8]) {
     }
 }
 
-/// Loads a component with everything granted, with its code apart from its state and with it, and scores.
+/// Loads a component with all grants, both with its code apart from its state and with the two frozen together, and
+/// scores.
 pub fn component_load(data: &[u8]) {
     let Some(loaded) = loaded(data) else { return };
     check_ways(data, &loaded);
@@ -45,7 +46,7 @@ pub fn component_load(data: &[u8]) {
     }
 }
 
-/// The scorer that an input is; `None` if it is text that is not a component.
+/// The scorer that an input is; `None` if it is text that is not a valid component.
 pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
     loaded_by(&stage().sandbox, data)
 }
@@ -57,21 +58,21 @@ fn loaded_by(sandbox: &Sandbox, data: &[u8]) -> Option<Result<LoadedScorer, Scor
     Some(stage().runtime.block_on(sandbox.load(&component, &config, &limits, grants)))
 }
 
-/// Code that is compiled apart from its state, and code that is frozen with it, must give the same. (Where
-/// memory is too little, it may be another of the scorer's memories and tables that is refused first.)
+/// Checks that code that is compiled apart from its state gives the same as code that is frozen with it. (If memory is
+/// too small, another of the scorer's memories and tables may be refused first.)
 fn check_ways(data: &[u8], apart: &Result<LoadedScorer, ScoreError>) {
     let Some(whole) = loaded_by(&stage().wholes, data) else { return };
     match (apart, &whole) {
         (Ok(apart), Ok(whole)) => {
             assert_eq!(apart.info(), whole.info());
-            // A component of another kind of start uses other fuel, because `configure` is part of it.
+            // A component that starts in another way uses other fuel, because `configure` is part of it.
             if apart.start() == whole.start() {
                 check_outcomes(&scored(apart), &scored(whole));
             }
         }
         (Err(apart), Err(whole)) => assert_eq!(apart.kind, whole.kind),
         (Ok(_), Err(error)) | (Err(error), Ok(_)) => {
-            // The clock decides these.
+            // The clock decides these errors.
             assert_eq!(error.kind, ErrorKind::TimedOut, "{error}");
         }
     }
@@ -91,7 +92,7 @@ fn check_outcomes(apart: &Outcome, whole: &Outcome) {
     }
 }
 
-/// A score of a case that is always the same, with files for a component that imports them.
+/// The outcome of a fixed case, with files for a component that imports them.
 pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
     let stage = stage();
     let input = ScorerInput::of("\"Paris\"").with(Field::Input, "{}");
@@ -99,14 +100,14 @@ pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
     stage.runtime.block_on(scorer.score(input))
 }
 
-/// What runs the scorers.
+/// The sandboxes and the runtime that run the scorers.
 struct Stage {
     runtime: Runtime,
     sandbox: Sandbox,
-    /// The same, in which no code is compiled apart from its state.
+    /// A sandbox in which no code is compiled apart from its state.
     wholes: Sandbox,
     task: TaskFolder,
-    /// Where the folder of the task is; gone with the process.
+    /// The folder of the task, which is deleted with the process.
     _folder: TempDir,
 }
 
@@ -135,12 +136,12 @@ fn stage() -> &'static Stage {
     })
 }
 
-/// Tight, so that no input takes long.
+/// Tight limits, so that no input takes long.
 fn limits() -> Limits {
     Limits::default()
         .with_fuel(200_000)
         .with_memory_bytes(4 << 20)
-        // Fuel ends a score long before, but for one that sleeps.
+        // Fuel ends a score long before this, unless the scorer sleeps.
         .with_timeout(Duration::from_millis(500))
         .with_reason_bytes(4 << 10)
         .with_meta_bytes(4 << 10)
@@ -177,8 +178,8 @@ fn check_error(error: &ScoreError) {
     assert!(error.message.len() <= MESSAGE_BYTES, "{} bytes", error.message.len());
 }
 
-/// Lets a component's structure break wizer's own assertions, which cost such a component its frozen start
-/// and nothing else: the engine catches them.
+/// Lets a component's structure break wizer's own assertions. The engine catches such a panic, which only costs the
+/// component its frozen start.
 #[cfg(feature = "libfuzzer")]
 pub fn let_wizer_assert() {
     let abort = std::panic::take_hook();

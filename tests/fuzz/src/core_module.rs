@@ -1,4 +1,4 @@
-//! Core modules from bytes: each is made a component, or refused.
+//! Core modules from bytes: each becomes a component, or is refused.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,16 @@ use scorebox::{
     sandbox::Anatomy,
 };
 
-/// Bytes of an error's message: eight names of a hundred bytes, and what is said of them.
+/// The most bytes of an error message: eight names of a hundred bytes, and the text around them.
 const MESSAGE_BYTES: usize = 4 << 10;
 
-/// Makes a component of a core module. An input may be WebAssembly text too.
+/// Makes a component of a core module. An input may also be WebAssembly text.
 pub fn core_module(data: &[u8]) {
     let Some(module) = module_of(data) else { return };
     match component_of_module(&module) {
         Ok(component) => {
             wasmparser::validate(&component).unwrap();
-            // It needs no grant but for what the contract has.
+            // The component needs no grants beyond what the contract has.
             let anatomy = Anatomy::read(&component).unwrap();
             assert!(anatomy.imports.iter().all(|name| name.starts_with("scorebox:scorer/")));
             assert!(!anatomy.exports.is_empty());
@@ -34,7 +34,7 @@ pub fn core_module(data: &[u8]) {
     }
 }
 
-/// The module that an input is; none where the text is wrong.
+/// The module that an input is; `None` if its text is not valid.
 pub(crate) fn module_of(data: &[u8]) -> Option<Cow<'_, [u8]>> {
     match data.starts_with(b"(") {
         true => wat::parse_bytes(data).ok().map(|bytes| Cow::Owned(bytes.into_owned())),

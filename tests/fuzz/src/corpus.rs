@@ -1,4 +1,4 @@
-//! Tests: everything in the corpus passes. What the fuzzer once found is in it.
+//! Replays the corpus, which includes what the fuzzer once found: every file in it must pass.
 
 use std::{fs, panic, path::Path};
 
@@ -245,7 +245,7 @@ fn the_first_changes_of_a_database_are_what_their_names_say() {
         ("other-weight", "8 of 8, root differs"),
         ("older-root", "8 of 8, root differs"),
         ("other-pages", "8 of 8, root same"),
-        // A run finds its scorers by the index, past the circle.
+        // A run finds its scorers through the index, which avoids the circle.
         ("circle-of-scorers", "8 of 8, root same"),
     ] {
         assert_eq!(said(name), expected, "{name}");

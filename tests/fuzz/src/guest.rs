@@ -5,18 +5,18 @@ use std::{borrow::Cow, error::Error, path::Path};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::Resolve;
 
-/// The component of a scorer that may look at files, whose code is the core module `text`.
+/// A scorer component that may read files, whose code is the core module `text`.
 ///
 /// # Errors
-/// Where `text` is not a module, or does not export what the contract asks for.
+/// If `text` is not a module, or lacks an export that the contract requires.
 pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     component_of("workspace-scorer", text)
 }
 
-/// The component of one of the contract's worlds whose code is the core module `text`.
+/// A component of one of the contract's worlds, whose code is the core module `text`.
 ///
 /// # Errors
-/// Where `text` is not a module, or does not export what the world asks for.
+/// If `text` is not a module, or lacks an export that the world requires.
 pub(crate) fn component_of(world: &str, text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut module = wat::parse_str(text)?;
     let mut resolve = Resolve::default();
@@ -27,8 +27,8 @@ pub(crate) fn component_of(world: &str, text: &str) -> Result<Vec<u8>, Box<dyn E
     Ok(ComponentEncoder::default().module(&module)?.encode()?)
 }
 
-/// The component that an input is: bytes as they are, WebAssembly text assembled (a module is made a
-/// component). None where the text is wrong.
+/// The component that an input is: bytes as they are; WebAssembly text is assembled first, and a module is made a
+/// component. `None` if the text is not valid.
 pub(crate) fn assembled(data: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !data.starts_with(b"(") && !data.starts_with(b";;") {
         return Some(Cow::Borrowed(data));

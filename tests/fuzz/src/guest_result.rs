@@ -1,9 +1,9 @@
-//! What a guest hands over: a result, an error, log messages, through a real sandbox.
+//! The output of a guest: a result, an error or log messages, through a real sandbox.
 //!
 //! An input is lines, each the name of a part and its content: `score=0.5`, `meta={"a": 1}`,
-//! `assert=NAME|SCORE|SEVERITY|THRESHOLD|REASON`, `log=error it broke`, `failed=why`, `invalid=why`; `points`
-//! chooses that scale. Contents are any bytes. An input that begins with `raw` and a line end is the guest's
-//! memory itself, pointers and lengths and all.
+//! `assert=NAME|SCORE|SEVERITY|THRESHOLD|REASON`, `log=error it broke`, `failed=why`, `invalid=why`; `points` selects
+//! that scale. Contents are any bytes. An input that begins with `raw` and a line break is the memory of the guest
+//! itself, with all pointers and lengths.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -19,18 +19,18 @@ use tokio::runtime::Runtime;
 
 use crate::guest;
 
-/// Where the guest puts the image.
+/// The address of the image in the guest's memory.
 const BASE: u32 = 65536;
-/// The most bytes of an image; what the guest keeps beyond it is the case.
+/// The most bytes of an image; the guest keeps the case after it.
 const MAX_BYTES: usize = 60_000;
-/// Assertions, and log messages, that are more than enough.
+/// More assertions, and more log messages, than are allowed.
 const MAX_RECORDS: usize = 40;
-/// Bytes of a label.
+/// The most bytes of a label.
 const LABEL_BYTES: usize = 200;
-/// Bytes of an error's message: a crash's 8 KiB.
+/// The most bytes of an error message: the 8 KiB of a crash.
 const MESSAGE_BYTES: usize = 8 << 10;
 
-/// Has a guest say what the bytes tell it to, and checks what comes out of the sandbox.
+/// Lets a guest return what the bytes describe, and checks the outcome of the sandbox.
 pub fn guest_result(data: &[u8]) {
     let data = &data[..data.len().min(MAX_BYTES / 8)];
     match data.strip_prefix(b"raw\n") {
@@ -43,19 +43,19 @@ pub fn guest_result(data: &[u8]) {
     }
 }
 
-/// The two scorers, and what runs them.
+/// The two scorers, and the runtime that runs them.
 struct Stage {
     runtime: Runtime,
     unit: LoadedScorer,
     points: LoadedScorer,
 }
 
-/// Tight, so that small inputs reach them.
+/// Tight limits, so that small inputs reach them.
 fn limits() -> Limits {
     Limits::default()
         .with_fuel(3_000_000)
         .with_memory_bytes(2 << 20)
-        // Fuel ends a score long before.
+        // Fuel ends a score long before this.
         .with_timeout(Duration::from_secs(60))
         .with_reason_bytes(300)
         .with_meta_bytes(400)
@@ -87,7 +87,7 @@ fn stage() -> &'static Stage {
     })
 }
 
-/// What the guest with this image says; checked against every limit.
+/// The outcome of the guest with this image, checked against every limit.
 fn checked(scale: Scale, image: &[u8]) -> Outcome {
     let letter = |nibble: u8| char::from(b'a' + nibble);
     let spelled: String =
@@ -126,7 +126,7 @@ fn check_result(result: &ScoreResult, scale: Scale, limits: &Limits) {
     assert!(result.reason.as_ref().is_none_or(|reason| reason.len() <= limits.reason_bytes));
     if let Some(meta) = &result.meta {
         assert!(meta.len() <= limits.meta_bytes);
-        // Whoever reads the row parses it.
+        // Readers of the row parse it.
         serde_json::from_str::<serde_json::Value>(meta).unwrap();
     }
     assert!(result.assertions.len() <= limits.assertions);
@@ -138,7 +138,7 @@ fn check_result(result: &ScoreResult, scale: Scale, limits: &Limits) {
     }
 }
 
-/// What the guest is to say.
+/// What the guest is to return.
 struct Said<'a> {
     scale: Scale,
     score: Option<f64>,
@@ -147,7 +147,7 @@ struct Said<'a> {
     meta: Option<&'a [u8]>,
     assertions: Vec<SaidAssertion<'a>>,
     log: Vec<(u8, &'a [u8])>,
-    /// Instead of a result: the error that the scorer gives, and why.
+    /// If set, the guest returns this error with its reason instead of a result.
     error: Option<(ErrorKind, &'a [u8])>,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Said<'a> {
         said
     }
 
-    /// Compares with what must result: a plain statement of the rules.
+    /// Compares the outcome with the expected one, by a plain statement of the rules.
     fn compare(&self, outcome: &Outcome) {
         let wrong = self.wrong();
         match &outcome.result {
@@ -216,7 +216,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Everything for which there is no score.
+    /// All reasons why there is no score.
     fn wrong(&self) -> Vec<ErrorKind> {
         let no_text = |text: &[u8]| std::str::from_utf8(text).is_err();
         if self.log.iter().any(|(_, message)| no_text(message)) {
@@ -258,11 +258,11 @@ impl<'a> Said<'a> {
         if off {
             wrong.push(ErrorKind::InvalidScore);
         }
-        // A text that is not text is found before anything else is looked at.
+        // Text that is not valid UTF-8 is found before anything else is looked at.
         if wrong.contains(&ErrorKind::Trap) { vec![ErrorKind::Trap] } else { wrong }
     }
 
-    /// The guest's memory in which this is said.
+    /// The memory of the guest that returns this.
     fn image(&self) -> Vec<u8> {
         let mut image = Image(vec![0; 8]);
         image.word(0, self.log.len());
@@ -322,7 +322,7 @@ impl<'a> SaidAssertion<'a> {
     }
 }
 
-/// What is before the first `mark`, and what is behind it.
+/// The part before the first `mark`, and the part after it.
 fn cut(text: &[u8], mark: u8) -> (&[u8], &[u8]) {
     match text.iter().position(|byte| *byte == mark) {
         Some(place) => (&text[..place], &text[place + 1..]),
@@ -334,7 +334,7 @@ fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// A log record's level and message.
+/// The level and the message of a log record.
 fn log_record(content: &[u8]) -> (u8, &[u8]) {
     let (level, message) = cut(content, b' ');
     let levels: [&[u8]; 4] = [b"debug", b"info", b"warn", b"error"];
@@ -342,11 +342,11 @@ fn log_record(content: &[u8]) -> (u8, &[u8]) {
     (level as u8, message)
 }
 
-/// Memory as the canonical ABI lays values out in it; places count from its start.
+/// Memory in which values are laid out by the canonical ABI; offsets count from its start.
 struct Image(Vec<u8>);
 
 impl Image {
-    /// The place of so many new zeros, where a number may lie.
+    /// The offset of this many new zeros, aligned for numbers.
     fn room(&mut self, bytes: usize) -> usize {
         let place = self.0.len().next_multiple_of(8);
         self.0.resize(place + bytes, 0);

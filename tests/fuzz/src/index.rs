@@ -1,4 +1,4 @@
-//! An index of scorers, as a stranger may have made it: a document, and behind a line `== signature` what is to be its
+//! An index of scorers, as a stranger may have made it: a document and, after the line `== signature`, its supposed
 //! signature by the key of the tests.
 
 use scorebox_community::{
@@ -6,13 +6,13 @@ use scorebox_community::{
     Words,
 };
 
-/// What is between the document and the signature.
+/// The separator between the document and the signature.
 const BETWEEN: &str = "\n== signature\n";
 /// The public half of `tests/signing-keys/team.key`.
 const SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
 
-/// Reads the bytes as an index, and checks that what is read is written as an index that is read as the same, that a
-/// signature which holds is one of a document that is read, and that each scorer is found by its name.
+/// Reads the bytes as an index, and checks that the index that is read survives writing and reading, that only a
+/// document that can be read has a valid signature, and that each scorer is found by its name.
 pub fn index(data: &[u8]) {
     let read = match opened(data) {
         (Ok(signed), read) => {
@@ -55,7 +55,7 @@ fn named(entry: &IndexEntry) -> Named<'_> {
     }
 }
 
-/// What is signed, if it is, and what is read whether it is signed or not.
+/// The signed index, if the signature is valid, and the index that is read without looking at the signature.
 fn opened(data: &[u8]) -> (Result<SignedIndex, IndexFailed>, Option<Index>) {
     let text = String::from_utf8_lossy(data);
     let (document, signature) = text.split_once(BETWEEN).unwrap_or((&text, ""));
@@ -64,7 +64,7 @@ fn opened(data: &[u8]) -> (Result<SignedIndex, IndexFailed>, Option<Index>) {
     (signed, Index::parse(document.as_bytes()).ok())
 }
 
-/// What comes of the bytes, in words.
+/// The outcome of the bytes, as text.
 #[cfg(test)]
 pub(crate) fn said(data: &[u8]) -> String {
     match opened(data).0 {

@@ -1,6 +1,6 @@
-//! What scorebox reads from strangers, as functions of bytes: each takes any bytes at all, and panics
-//! where scorebox does or where what it says of them is not so. Who makes the bytes (libFuzzer, the
-//! committed corpus) is not known here.
+//! The fuzz targets: all that scorebox reads from strangers, as functions that take any bytes. Each panics if scorebox
+//! panics, or if one of its claims about the bytes does not hold. The source of the bytes (libFuzzer, the committed
+//! corpus) is left to the callers.
 
 mod bundle;
 mod case_reader;

@@ -1,5 +1,5 @@
-//! How the fuzzer changes components: some bytes of one section, so that the rest stays what it is. Most changes
-//! that know nothing of sections end at the first length.
+//! How the fuzzer changes components: some bytes of one section, so that the rest stays valid. Most changes that ignore
+//! sections break the first length, and nothing after it is reached.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -7,19 +7,19 @@ use wasmparser::Parser;
 
 use crate::{core_module::module_of, guest::assembled};
 
-/// Bytes that mean something in many places: small numbers, ends of LEB128, instructions, types.
+/// Bytes that have a meaning in many positions: small numbers, ends of LEB128, instructions, types.
 const TELLING: [u8; 24] = [
     0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x0b, 0x0d, 0x10, 0x1a, 0x20, 0x21, 0x28, 0x40, 0x41, 0x44,
     0x60, 0x6a, 0x70, 0x7c, 0x7f, 0x80, 0xfe, 0xff,
 ];
 
-/// Changes the input of `size` bytes in `data`, which is to have at most `most`, and gives its new size.
-/// Text is assembled first.
+/// Changes the input of `size` bytes in `data`, which may grow to `most` bytes, and returns its new size. Text is
+/// assembled first.
 pub fn change_component(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     change(data, size, most, seed, assembled)
 }
 
-/// The same of a core module.
+/// The same for a core module.
 pub fn change_module(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     change(data, size, most, seed, module_of)
 }
@@ -56,7 +56,7 @@ fn change(
     size
 }
 
-/// Where the contents of sections lie, those of modules and components inside included.
+/// The ranges of the contents of all sections, including those of nested modules and components.
 fn sections(bytes: &[u8]) -> Vec<Range<usize>> {
     let payloads = Parser::new(0).parse_all(bytes).map_while(Result::ok);
     let ranges = payloads.filter_map(|payload| payload.as_section().map(|(_, range)| range));

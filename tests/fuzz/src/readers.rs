@@ -1,4 +1,5 @@
-//! Files of other tools: text, archives, tables. The first line says which format they are read as; `?` finds it out.
+//! Files of other tools: text, archives, tables. The first line of an input names the format; `?` lets the reader
+//! detect it.
 
 use std::{
     fs,
@@ -10,13 +11,13 @@ use scorebox::case::{CaseReader, Mapping, ReadError};
 use scorebox_readers::{Format, Settings, detect, open};
 use tempfile::TempDir;
 
-/// Cases that are read of one input.
+/// The most cases that are read of one input.
 const MAX_CASES: usize = 2000;
-/// What a reader that panicked says. Those of tables and archives are other people's, and may.
+/// The message of a reader that panicked. The readers of tables and archives are third-party code, and may panic.
 const GAVE_UP: &str = "the file is damaged";
 
-/// Reads the bytes as a file of another tool, and checks that they give the same cases twice, each of which says where
-/// it is from, and that no parser of this workspace gave up.
+/// Reads the bytes as a file of another tool, and checks that two readings give the same cases, that each case names
+/// its origin, and that no parser of this workspace panicked.
 pub fn readers(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let (first, content) = (&data[..end], data.get(end + 1..).unwrap_or_default());
@@ -42,7 +43,7 @@ pub fn readers(data: &[u8]) {
     }
 }
 
-/// What one reading gives: each case, or what is wrong with it.
+/// The result of one reading: each case, or its error.
 fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String, String>>) {
     let opened = match open(path, settings) {
         Ok(opened) => opened,
@@ -69,7 +70,7 @@ fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String,
     for line in told.iter().flatten().filter(|_| format != Format::Cases) {
         let case: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         let metadata = case.get("metadata").or_else(|| case.get("meta"));
-        // Metadata that is no object has no room for it, and an origin of its own stays.
+        // Metadata that is not an object cannot hold the origin, and an origin that the file gives is kept.
         if metadata.is_some_and(serde_json::Value::is_object) {
             assert!(metadata.unwrap().get("origin").is_some(), "{line}");
         }
@@ -77,8 +78,7 @@ fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String,
     (Some(format), told)
 }
 
-/// The file that the bytes go through: in memory if there is such a folder, because it is written again for
-/// every input.
+/// The file that holds the bytes: in memory if there is such a folder, because it is rewritten for every input.
 fn file() -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

@@ -1,5 +1,5 @@
 //! Shards of a run, as any program may have written them: Parquet files as they are, or rows as lines of JSON, which
-//! are written with the plan of a first shard, so that what reads rows is reached.
+//! are written with the plan of a first shard, so that the code that reads rows is reached.
 
 use std::{
     fs::{self, File},
@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 /// A shard of three cases and two scorers.
 const FIRST: &[u8] = include_bytes!("../corpus/shards/shard");
-/// In place of a digest in a row: the one that is right.
+/// Stands for the right digest in a row.
 const RIGHT: &str = "=";
 
-/// Reads the bytes as a shard, and checks that what is merged of it is a shard of the same cases, which is merged to
-/// itself, and which agrees with what it was made of.
+/// Reads the bytes as a shard, and checks that merging it gives a shard of the same cases, which merges to itself and
+/// agrees with its source.
 pub fn shards(data: &[u8]) {
     let (file, merged) = (folder().join("file"), folder().join("merged"));
     let Some(content) = shard_of(data) else { return };
@@ -37,7 +37,7 @@ pub fn shards(data: &[u8]) {
     assert_eq!(of_both, cases);
 }
 
-/// What comes of the bytes, in words.
+/// The outcome of the bytes, as text.
 #[cfg(test)]
 pub(crate) fn said(data: &[u8]) -> String {
     let Some(content) = shard_of(data) else { return "no rows".to_owned() };
@@ -49,7 +49,7 @@ pub(crate) fn said(data: &[u8]) -> String {
     }
 }
 
-/// The file that the bytes are.
+/// The Parquet file of the bytes.
 fn shard_of(data: &[u8]) -> Option<Vec<u8>> {
     match data.starts_with(b"PAR1") {
         true => Some(data.to_vec()),
@@ -57,7 +57,7 @@ fn shard_of(data: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What shards are together, as a file, and how many cases they have.
+/// Merges shards into a file, and counts its cases.
 fn merge(paths: &[&Path]) -> Result<(Vec<u8>, u64), ShardError> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let on = |_| ControlFlow::Continue(());
@@ -68,7 +68,7 @@ fn merge(paths: &[&Path]) -> Result<(Vec<u8>, u64), ShardError> {
     Ok((content, cases))
 }
 
-/// The first shard with these rows; `None` if they have not its columns.
+/// The first shard with these rows; `None` if they do not have its columns.
 fn with_rows(lines: &[u8]) -> Option<Vec<u8>> {
     let (plan, schema) = first();
     let mut rows = Vec::new();
@@ -104,8 +104,7 @@ fn first() -> &'static (String, SchemaRef) {
     })
 }
 
-/// The folder that files go through: in memory if there is such a folder, because they are written again for every
-/// input.
+/// The folder for the files: in memory if there is such a folder, because they are rewritten for every input.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

@@ -1,4 +1,4 @@
-//! A suite file: TOML or JSON, names, quantities, the place of what is wrong.
+//! Suite files: TOML or JSON, names, quantities, and the locations of mistakes.
 
 use std::{collections::HashSet, fs, path::PathBuf, sync::OnceLock};
 
@@ -8,7 +8,7 @@ use scorebox::{
 };
 use tempfile::TempDir;
 
-/// Reads the bytes as a suite, and checks that it is one that could run.
+/// Reads the bytes as a suite, and checks that a suite that is read could run.
 pub fn suite_file(data: &[u8]) {
     let path = file();
     fs::write(&path, data).unwrap();
@@ -18,8 +18,7 @@ pub fn suite_file(data: &[u8]) {
     }
 }
 
-/// The file that the bytes go through: in memory if there is such a folder, because it is written again for
-/// every input.
+/// The file that holds the bytes: in memory if there is such a folder, because it is rewritten for every input.
 fn file() -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

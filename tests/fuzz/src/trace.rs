@@ -1,13 +1,12 @@
-//! Traces of what an agent did, as scorers read them. Inside a sandbox a panic costs one score; here it is
-//! found.
+//! Traces of what an agent did, as scorers read them. In a sandbox a panic costs one score; here the fuzzer finds it.
 
 use scorebox_sdk_traces::{StepKind, Trace};
 use serde_json::Value;
 
-/// Bytes of an error's message: all shapes by name, and excerpts of what was found.
+/// The most bytes of an error message: all shapes by name, and excerpts of the input.
 const MESSAGE_BYTES: usize = 4000;
 
-/// Reads the bytes as a trace, and checks that it hangs together.
+/// Reads the bytes as a trace, and checks that it is consistent.
 pub fn trace(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let read = Trace::parse(text);
@@ -21,7 +20,7 @@ pub fn trace(data: &[u8]) {
     let Ok(document) = serde_json::from_str::<Value>(text) else { return };
     let _ = Trace::raw_steps(&document);
     assert_eq!(Trace::read(document.clone()), read);
-    // However a document is written, it is the same trace.
+    // The trace does not depend on how the document is written.
     assert_eq!(Trace::parse(&document.to_string()), read);
 }
 

@@ -1,5 +1,5 @@
-//! Diffs and reports of tests, as the scorers of the work that was done read them. Inside a sandbox a panic
-//! costs one score; here it is found.
+//! Diffs and test reports, as the scorers of an agent's work read them. In a sandbox a panic costs one score; here the
+//! fuzzer finds it.
 
 use commands::Commands;
 use diff::Diff;
@@ -11,13 +11,13 @@ use test_report::TestReport;
 /// The most assertions of one score.
 const ASSERTIONS: usize = 1000;
 
-/// The scorers, configured once: compiling their expressions takes longer than scoring.
+/// The scorers, configured once: compiling their regular expressions takes longer than scoring.
 struct Scorers {
     diff: Diff,
     files: Files,
     commands: Commands,
     report: TestReport,
-    /// Told that a report is of a format, whatever it looks like.
+    /// Scorers that are configured for one format of reports, whatever a report looks like.
     formats: Vec<TestReport>,
 }
 
@@ -37,7 +37,7 @@ fn scorer<S: Scorer>(config: Value) -> S {
     configure(config).expect("a configuration of ours")
 }
 
-/// Reads the bytes as a diff, as a report of tests and as a whole workspace, and scores each.
+/// Reads the bytes as a diff, as a test report and as a whole workspace, and scores each.
 pub fn work(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let whole = serde_json::from_str::<Value>(text).ok();

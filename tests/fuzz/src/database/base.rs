@@ -1,5 +1,5 @@
-//! The database that is changed, and what made it: two runs of two tiny scorers, one finished and one that a bad
-//! line stopped. Changes nothing.
+//! The database that is changed, and the code that makes it: two runs of two tiny scorers, one finished and one that a
+//! bad line stopped. Changes nothing.
 
 use std::{
     collections::HashMap,
@@ -22,40 +22,40 @@ use tokio::runtime::Runtime;
 use super::{cases, of_run, rows};
 use crate::guest;
 
-/// The cases of the finished run, and of the other one as it is meant to be.
+/// The cases of the finished run, which are also those that the other run was meant to have.
 pub(super) const CASES: &str = r#"{"id": "q1", "output": "Paris", "groundTruth": "Paris"}
 {"id": "q2", "output": "Rom", "groundTruth": "Rome", "note": "a"}
 {"id": "q3", "output": 3, "latencyMs": 0.1}
 {"id": "q4", "output": "Oslo", "groundTruth": [1, 2], "iteration": 1}
 "#;
-/// What the stopped run met: two of them, and a line that is not a case.
+/// The cases of the stopped run: two of them, and then a line that is not a case.
 const CUT_CASES: usize = 2;
 
-/// What runs the commands, and what is known of the database.
+/// The stage that runs the commands, with the known contents of the database.
 pub(super) struct Stage {
     pub(super) runtime: Runtime,
     pub(super) sandbox: Sandbox,
     pub(super) registry: Registry,
     pub(super) suite: Suite,
-    /// Whether the scorer of this digest looks at the ground truth.
+    /// Whether the scorer with this digest reads the ground truth.
     pub(super) scorers: HashMap<Digest, bool>,
-    /// The limits of the scorers, as they are stored.
+    /// The limits of the scorers, in their stored form.
     pub(super) limits: String,
     pub(super) folder: TempDir,
-    /// There is one changed database at a time.
+    /// A lock, because only one changed database exists at a time.
     turn: Mutex<()>,
     /// The database's file.
     pub(super) base: Vec<u8>,
     pub(super) runs: Vec<BaseRun>,
 }
 
-/// What an honest reader finds of a run.
+/// The contents of a run as an honest reader finds them.
 pub(super) struct BaseRun {
     pub(super) id: &'static str,
     pub(super) root: Digest,
-    /// Its score rows, but for their internal numbers.
+    /// Its score rows, without their internal numbers.
     pub(super) rows: Vec<Value>,
-    /// The run, its scorers and its summaries.
+    /// The run, its scorers and its summaries, as JSON.
     pub(super) said: Value,
 }
 
@@ -67,7 +67,7 @@ impl BaseRun {
         let rows = rows(store, &of_run(id))?;
         let rows = rows.iter().map(|row| serde_json::to_value(row).unwrap()).collect();
         let root = run.root.unwrap_or_else(|| Digest::of(b""));
-        // The root is not among what a root is made of.
+        // A root does not cover itself.
         let mut run = serde_json::to_value(run).unwrap();
         run["root"] = Value::Null;
         Ok(BaseRun { id, root, rows, said: json!([run, scorers, summaries]) })
@@ -80,7 +80,7 @@ pub(super) fn stage() -> &'static Stage {
 }
 
 impl Stage {
-    /// Waits until the changed database is no one else's.
+    /// Waits until no other thread uses the changed database.
     pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,24 +1,24 @@
-//! Changes of a database, a line each: words that name a change and what it is of. A word that names nothing of the
-//! kind that is asked for stands for some one of them, so that every line of every input changes something.
-//! Judges nothing.
+//! Changes of a database, one on each line: words that name a change and its object. A word that does not name an
+//! object of the required kind selects some such object, so that every line of every input changes something. Checks
+//! nothing.
 //!
 //! | line                          | change                                                                      |
 //! |-------------------------------|-----------------------------------------------------------------------------|
 //! | `byte PLACE VALUE`            | a byte of the file                                                          |
 //! | `page PAGE PLACE VALUE`       | a byte of a page                                                            |
-//! | `copy PAGE PAGE`              | a page in the place of another                                              |
+//! | `copy PAGE PAGE`              | overwrites one page with another                                            |
 //! | `cut BYTES`                   | the file ends there                                                         |
 //! | `circle TABLE LEVELS`         | the table's pages lead to its rows by hundreds of ways on each level; last  |
-//! | `with SETTING VALUE`          | `foreign_keys`, `ignore_check_constraints`, from here on                    |
-//! | `set COLUMN ROW VALUE`        | a value of the row at a place, or of all (`*`)                              |
+//! | `with SETTING VALUE`          | sets `foreign_keys` or `ignore_check_constraints`, for the lines below      |
+//! | `set COLUMN ROW VALUE`        | a value of the row at an index, or of all rows (`*`)                        |
 //! | `exchange COLUMN ROW ROW`     | the values of two rows                                                      |
 //! | `delete TABLE ROW`            | a row                                                                       |
-//! | `double TABLE ROW KEY`        | a row once more, under another key                                          |
-//! | `forge ROW OUTPUT`            | a case's output, with the digests that it then has                          |
+//! | `double TABLE ROW KEY`        | a copy of a row, under another key                                          |
+//! | `forge ROW OUTPUT`            | a case's output, with the digests that match it                             |
 //! | `make STATEMENT`              | triggers, views, indexes, columns: one of [`STATEMENTS`]                    |
 //! | `pragma NAME VALUE`           | one of [`PRAGMAS`]                                                          |
 //! | `schema OBJECT COLUMN VALUE`  | the schema's own table                                                      |
-//! | `roots OBJECT OBJECT`         | two objects exchange their pages                                            |
+//! | `roots OBJECT OBJECT`         | exchanges the root pages of two objects                                     |
 
 use std::{
     fs,
@@ -31,14 +31,14 @@ use scorebox::{
     contract::{Field, Fields},
 };
 
-/// Lines that are read of an input.
+/// The most lines that are read of an input.
 const MAX_CHANGES: usize = 16;
-/// Steps of SQLite's machine that one change may take.
+/// The most steps of SQLite's virtual machine that one change may take.
 const MAX_STEPS: i32 = 2_000_000;
-/// Bytes that the file may grow to.
+/// The most bytes that the file may grow to.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Statements that change what there is, by the words that name them.
+/// Statements that change the schema or its objects, by the words that name them.
 const STATEMENTS: [(&str, &str); 22] = [
     (
         "trigger",
@@ -114,7 +114,7 @@ pub(super) fn beside(path: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Puts a database at `path`: `base` with the changes that the bytes name.
+/// Writes a database to `path`: `base` with the changes that the bytes name.
 pub(super) fn make(path: &Path, base: &[u8], data: &[u8]) {
     for file in beside(path).iter().map(PathBuf::as_path).chain([path]) {
         let _ = fs::remove_file(file);
@@ -123,15 +123,15 @@ pub(super) fn make(path: &Path, base: &[u8], data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut changing = Changing { path, conn: None };
     let lines = text.lines().filter(|line| !line.is_empty()).take(MAX_CHANGES).map(Words::of);
-    // A statement that counts pages in a circle would not end, so circles come last.
+    // A statement that counts pages in a circle would never end, so circles are made last.
     let (circles, others): (Vec<_>, Vec<_>) = lines.partition(|words| kind(words) == "circle");
     for words in others.iter().chain(&circles) {
-        // What SQLite refuses changes nothing.
+        // A change that SQLite refuses changes nothing.
         let _ = changing.make(words);
     }
 }
 
-/// What a line changes.
+/// The kind of change that a line makes.
 fn kind(words: &Words<'_>) -> &'static str {
     const KINDS: [&str; 15] = [
         "byte", "page", "copy", "cut", "circle", "with", "set", "exchange", "delete", "double",
@@ -142,7 +142,7 @@ fn kind(words: &Words<'_>) -> &'static str {
 
 struct Changing<'a> {
     path: &'a Path,
-    /// Open as long as statements follow one another.
+    /// Kept open between consecutive statements.
     conn: Option<Connection>,
 }
 
@@ -219,7 +219,7 @@ impl Changing<'_> {
         self.conn()?.execute_batch(sql)
     }
 
-    /// The condition that names the row at the place that a word says, or all rows.
+    /// The condition that selects the row that a word names, or all rows.
     fn rows(
         &mut self,
         table: &str,
@@ -230,7 +230,7 @@ impl Changing<'_> {
         if words.get(word) == "*" {
             return Ok(String::new());
         }
-        // Row by row: a plain count is one step, which the bound on steps does not end.
+        // Counts row by row: a plain count is a single step, which the limit on steps cannot interrupt.
         let count = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1000000)");
         let count: i64 = self.conn()?.query_row(&count, [], |row| row.get(0))?;
         let place = words.place(word, usize::try_from(count).unwrap_or(0));
@@ -279,12 +279,12 @@ impl Changing<'_> {
         };
         let conn = self.conn()?;
         let values = [value(conn, &first)?, value(conn, &second)?];
-        // A name that must be unique is out of the way meanwhile.
+        // Sets one value aside first, because a column may require unique values.
         let aside = Value::Text("aside".into());
         let [first_value, second_value] = values;
         for (rows, value) in [(&first, aside), (&second, first_value), (&first, second_value)] {
             let set = conn.execute(&format!("UPDATE {table} SET {column} = ?1{rows}"), [value]);
-            // A column that takes no text needs no such thing.
+            // A column that refuses this text does not need that step.
             if set.is_err() && rows != &first {
                 return set.map(drop);
             }
@@ -307,7 +307,7 @@ impl Changing<'_> {
         self.conn()?.execute(&sql, [words.number(3)]).map(drop)
     }
 
-    /// A case's output by someone who knows how digests are made.
+    /// Changes a case's output like someone who knows how the digests are made.
     fn forge(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let rows = self.rows("cases", "case_key", words, 1)?;
         let Ok(case) = Case::builder().json(Key::Output, words.rest(2)).build() else {
@@ -335,7 +335,7 @@ impl Changing<'_> {
             _ => words.number(2).to_string(),
         };
         self.execute(&format!("PRAGMA {name} = {value}"))?;
-        // Both take effect where the file is written again, without a log.
+        // Both take effect when the file is rewritten without a log.
         match name {
             "page_size" | "auto_vacuum" => self
                 .execute(&format!("PRAGMA journal_mode = delete; PRAGMA {name} = {value}; VACUUM")),
@@ -351,7 +351,7 @@ impl Changing<'_> {
     fn schema(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let objects = self.objects()?;
         let chosen = words.choice(1, objects.iter().map(String::as_str));
-        // A page that was copied over the schema may have left no object.
+        // The schema may be empty after a page was copied over it.
         let Some(object) = objects.get(chosen) else { return Ok(()) };
         let column = SCHEMA_COLUMNS[words.choice(2, SCHEMA_COLUMNS)];
         self.write_schema(
@@ -376,13 +376,13 @@ impl Changing<'_> {
         let conn = self.conn()?;
         conn.pragma_update(None, "writable_schema", true)?;
         conn.execute(sql, values)?;
-        // The next one sees the schema as it is now.
+        // Closes the connection, so that the next one reads the changed schema.
         self.conn = None;
         Ok(())
     }
 
-    /// Makes the table's first page one that leads to a page that leads to a page, each by some hundred ways, and
-    /// the last to the rows.
+    /// Makes the table's first page point to a page that points to a page, each about a hundred times; the last one
+    /// points to the rows.
     fn circle(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let (table, _) = TABLES[words.choice(1, TABLES.map(|(table, _)| table))];
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1 AND type = 'table'";
@@ -394,7 +394,7 @@ impl Changing<'_> {
         self.bytes(|bytes| {
             let size = page_size(bytes);
             let pages = bytes.len() / size;
-            // The schema's first page also has the header of the file.
+            // The first page of the schema also contains the header of the file.
             let Some(start) =
                 (root as usize).checked_sub(1).filter(|start| *start > 0 && *start < pages)
             else {
@@ -419,9 +419,10 @@ impl Changing<'_> {
     }
 }
 
-/// A page of a tree (SQLite's file format, section 1.6) that leads to page `child` some hundred times.
+/// A page of a tree (SQLite's file format, section 1.6) that points to page `child` about a hundred times.
 fn page_of_pointers(child: u32, bytes: usize, is_table: bool) -> Vec<u8> {
-    // A cell is a page's number and, in a table, the greatest key below it: 2^63 - 1; else a row of one NULL.
+    // A cell is a page number and, in a table, the greatest key below it, here 2^63 - 1; in an index, a row of one
+    // NULL.
     let key: &[u8] =
         if is_table { &[0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF] } else { &[2, 2, 0] };
     let pointer = [&child.to_be_bytes()[..], key].concat();
@@ -438,7 +439,7 @@ fn page_of_pointers(child: u32, bytes: usize, is_table: bool) -> Vec<u8> {
     page
 }
 
-/// The size of a page as the header says it; that of a file whose header says nothing.
+/// The page size in the header; if the header has none, the size of the file.
 fn page_size(bytes: &[u8]) -> usize {
     match usize::from(u16::from_be_bytes([bytes[16], bytes[17]])) {
         size @ 512..=32768 if size.is_power_of_two() && size <= bytes.len() => size,
@@ -458,12 +459,12 @@ impl<'a> Words<'a> {
         self.0.split(' ').nth(word).unwrap_or_default()
     }
 
-    /// All from a word on.
+    /// The rest of the line from a word on.
     fn rest(&self, word: usize) -> &'a str {
         self.0.splitn(word + 1, ' ').nth(word).unwrap_or_default()
     }
 
-    /// The place of the name that a word is; if it is not a name, some place.
+    /// The index of the name that a word is; if it is not a name, some index.
     fn choice<'n>(&self, word: usize, names: impl IntoIterator<Item = &'n str>) -> usize {
         let names: Vec<&str> = names.into_iter().collect();
         let word = self.get(word);
@@ -476,12 +477,12 @@ impl<'a> Words<'a> {
         word.parse().unwrap_or_else(|_| some_number(word))
     }
 
-    /// A place in something of this length.
+    /// An index into something of this length.
     fn place(&self, word: usize, length: usize) -> usize {
         self.number(word).unsigned_abs() as usize % length.max(1)
     }
 
-    /// The value that the rest of the line is: `null`, a number, `x` and hexadecimal digits, text.
+    /// The value in the rest of the line: `null`, a number, `x` and hexadecimal digits, or text.
     fn value(&self, word: usize) -> Value {
         let text = self.rest(word);
         if text == "null" {
@@ -503,7 +504,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Some number for a word (FNV-1a).
+/// A number that is derived from a word (FNV-1a).
 fn some_number(word: &str) -> i64 {
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     word.bytes().fold(0xcbf2_9ce4_8422_2325, hash) as i64

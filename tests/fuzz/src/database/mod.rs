@@ -1,10 +1,10 @@
-//! Databases that someone changed, and what every command does with them: a small one that the library made, with
+//! Databases that someone changed, and what every command does with them: a small database that the library made, with
 //! the changes that the bytes name.
 //!
-//! - `base`: that database, what an honest reader finds in it, and what made it.
-//! - `changes`: the changes, a line each.
+//! - `base`: the database before the changes, its contents as an honest reader finds them, and the code that makes it.
+//! - `changes`: the changes, one on each line.
 //! - `scorer.wat`: the scorers of its runs.
-//! - here: what the library may say of a changed one.
+//! - here: what the library may report about a changed database.
 
 mod base;
 mod changes;
@@ -27,17 +27,18 @@ use scorebox::{
 
 use base::{BaseRun, CASES, Stage, stage};
 
-/// Rows of a page; verify reads as many.
+/// Rows of a page; verify reads pages of the same size.
 const PAGE: usize = 64;
-/// Rows that no database of this size can have.
+/// More rows than a database of this size can have.
 const MAX_ROWS: usize = 100_000;
-/// After so many seconds no further command is tried: each has its own bound, and their sum is not the question.
+/// After this many seconds no further command is tried: each command has its own time limit, and their sum is not
+/// tested.
 const LONG_ENOUGH: u64 = 10;
 
-/// What a command does with the database at a path.
+/// A command, applied to the database at a path.
 type Command = fn(&Stage, &Path) -> Result<(), StoreError>;
 
-/// Changes a database as the bytes say, and has the library read, verify and resume it.
+/// Changes a database as the bytes say, and lets the library read, verify and resume it.
 pub fn database(data: &[u8]) {
     let stage = stage();
     let _turn = stage.turn();
@@ -56,8 +57,8 @@ pub fn database(data: &[u8]) {
     }
 }
 
-/// What the commands say of a changed database, in a few words: how many scores of the finished run are verified,
-/// and whether it has its root; or why it is not opened.
+/// A summary of what the commands report about a changed database: how many scores of the finished run are verified,
+/// and whether it has its root; or why the database cannot be opened.
 #[cfg(test)]
 pub(crate) fn said(data: &[u8]) -> String {
     let stage = stage();
@@ -85,7 +86,7 @@ pub(crate) fn said(data: &[u8]) -> String {
     })
 }
 
-/// What `scorebox repeats` and `leaderboard` ask for.
+/// Reads what `scorebox repeats` and `leaderboard` read.
 fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
     let options = RepeatOptions::default().with_ks(&[1, 2]).with_scorers(OfScorers::Each);
     match repeats(store, run, options, |case| case.attempts > 0) {
@@ -112,7 +113,7 @@ fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What `scorebox scores`, `stats` and `verify --receipt` ask for, of each run and of all together.
+/// Reads what `scorebox scores`, `stats` and `verify --receipt` read, of each run and of all runs together.
 fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
     let store = opened(path, |path| Store::open_read_only(path))?;
     let _ = store.counts(&ScoreFilter::default())?;
@@ -144,7 +145,7 @@ fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What `scorebox verify` says of each run: a score that it calls verified is the honest one.
+/// Verifies each run like `scorebox verify`: a score that is reported as verified must be the honest one.
 fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     let store = opened(path, |path| Store::open_read_only(path))?;
     for base in &stage.runs {
@@ -172,7 +173,7 @@ fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends the process if the scorer that a row names does not say of its case what the row says.
+/// Ends the process unless the scorer that a row names gives the answer of the row for its case.
 fn assert_honest(
     stage: &Stage,
     store: &Store,
@@ -190,7 +191,7 @@ fn assert_honest(
         case = case.text(Key::Error, why);
     }
     let case = case.build().expect("verified, and no case");
-    // Of a case whose task failed, nothing is scored, and of no other.
+    // A case whose task failed has no scores, and every other case has them.
     let is_scored = matches!(record.row.answer.status, Status::Scored | Status::NotApplicable);
     assert!(!is_scored || case.error().is_none(), "a score of a task that failed: {record:?}");
     if record.row.answer.is_of_failed_task() {
@@ -208,7 +209,7 @@ fn assert_honest(
             let score = record.row.answer.score;
             assert_eq!(score, honest, "verified, and not the honest score: {record:?}");
         }
-        // A case is skipped if it says so, or if the scorer is for a part of the cases.
+        // A case is skipped if it says so, or if the scorer is only for other cases.
         Status::Skipped => {
             let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;
@@ -219,7 +220,7 @@ fn assert_honest(
             });
             assert!(content.skip.is_some() || is_selective, "an honest score: {record:?}");
         }
-        // An error is honest only if someone lowered a limit.
+        // An error is honest only if a limit was lowered.
         _ => {
             let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;
@@ -237,7 +238,7 @@ fn assert_honest(
     Ok(())
 }
 
-/// What `scorebox verify --root` says: a run that has its root reads to the last word as it did.
+/// Compares like `scorebox verify --root`: a run that has its root must be the same as before in every detail.
 fn compare_roots(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     let store = opened(path, |path| Store::open_read_only(path))?;
     for base in &stage.runs {
@@ -251,7 +252,7 @@ fn compare_roots(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What `scorebox run --resume` leaves: a run that it calls finished has each score once.
+/// Resumes like `scorebox run --resume`: a run that is then reported as finished has each score exactly once.
 fn resume_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     let lines: Vec<&str> = CASES.lines().collect();
     for (id, cases) in
@@ -280,7 +281,7 @@ fn resume_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
 }
 
 fn resumed(stage: &Stage, path: &Path, id: &str, lines: &[&str]) -> Result<RunReport, RunError> {
-    // Whether it is refused is known before scorers are loaded.
+    // The database is refused, if at all, before scorers are loaded.
     drop(opened(path, |path| Store::open(path))?);
     stage.runtime.block_on(async {
         let scorers = load_scorers(&stage.suite, &stage.registry, &stage.sandbox).await?;
@@ -293,7 +294,7 @@ fn resumed(stage: &Stage, path: &Path, id: &str, lines: &[&str]) -> Result<RunRe
     })
 }
 
-/// Opens the file; one that is refused keeps its bytes.
+/// Opens the file, and checks that a refused file keeps its bytes.
 fn opened(path: &Path, open: fn(&Path) -> Result<Store, StoreError>) -> Result<Store, StoreError> {
     let before = fs::read(path).unwrap();
     let has_log = changes::beside(path).iter().any(|log| log.exists());
@@ -308,7 +309,7 @@ fn of_run(id: &str) -> ScoreFilter {
     ScoreFilter::of_run(id)
 }
 
-/// All rows that a filter names, page by page.
+/// All rows that match a filter, page by page.
 fn rows(store: &Store, filter: &ScoreFilter) -> Result<Vec<ScoreRecord>, StoreError> {
     let mut rows: Vec<ScoreRecord> = Vec::new();
     loop {
