@@ -1,5 +1,5 @@
-//! A suite of all built-in scorers that need no judge, for the tests that run all of them. Nothing is asserted here but
-//! that they load.
+//! A suite of all built-in scorers that need no judge, for the tests that run all of them. It asserts only that they
+//! load.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Once};
 
@@ -9,8 +9,8 @@ use crate::fixture::Folder;
 
 static COMPILED: Once = Once::new();
 
-/// Each built-in scorer with the configuration of its example, or one that does something with most cases.
-/// The first test that asks has them compiled, for all tests together.
+/// Each built-in scorer with the configuration of its example, or with one that has an effect on most cases. The first
+/// caller compiles them, for all tests together.
 pub(crate) fn suite() -> String {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = fs::read_to_string(workspace.join("guest-scorers/dist/manifest.json")).unwrap();
@@ -20,7 +20,7 @@ pub(crate) fn suite() -> String {
         ("contains", "values = [\"A: 1\", \"the\"], mode = \"all\""),
     ]);
     let scorers = manifest["scorers"].as_array().unwrap().iter();
-    // One that asks a judge carries no example.
+    // A scorer that asks a judge has no example.
     let scorers = scorers.filter(|scorer| !scorer["example"].is_null()).map(|scorer| {
         let name = scorer["name"].as_str().unwrap();
         let example = workspace.join("guest-scorers").join(name).join("example.json");
@@ -39,7 +39,7 @@ pub(crate) fn suite() -> String {
     suite
 }
 
-/// Fills the cache that the commands of all tests share: compiling is most of what these tests do.
+/// Fills the cache that the commands of all tests share, because compiling takes most of the time of these tests.
 fn compile(suite: &str) {
     let folder = Folder::new();
     folder.write("all.toml", suite);

@@ -1,6 +1,6 @@
-//! ARCHITECTURE.md's tables against the code. Each room calls what its line names and nothing else, and no room calls,
-//! over whichever others, itself; nor do the files of a room. Each format has the version that its line names. Looks at
-//! imports, paths and constants, and at no test.
+//! Checks the code against the tables of ARCHITECTURE.md. Each room calls only what its line names, and no room calls
+//! itself, directly or through others; the same holds for the files of a room. Each format has the version that its
+//! line names. Looks at imports, paths and constants, and not at tests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace)
 }
 
-/// The table: each room with what it calls.
+/// The table: each room with the rooms that it calls.
 fn table(page: &str) -> Arrows {
     let (_, from) = page.split_once("| room | what it does |").unwrap();
     let (rows, _) = from.split_once("\n\n").unwrap();
@@ -37,7 +37,7 @@ fn table(page: &str) -> Arrows {
     rooms.filter(|(name, _)| name != "cli").collect()
 }
 
-/// Whether a room is one of a front end, which calls the library's from outside.
+/// Whether a room belongs to a front end, which calls the library from outside.
 fn is_of_a_front_end(room: &str) -> bool {
     room.starts_with("cli/")
         || [
@@ -54,7 +54,7 @@ fn is_of_a_front_end(room: &str) -> bool {
         .contains(&room)
 }
 
-/// The files that stand beside the rooms, whom anybody may call.
+/// The files next to the rooms, which any room may call.
 fn beside(page: &str) -> BTreeSet<String> {
     let (_, from) = page.split_once("small files stand beside the rooms: ").unwrap();
     let (sentence, _) = from.split_once("\n\n").unwrap();
@@ -62,7 +62,7 @@ fn beside(page: &str) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// All Rust files below a path, but for tests.
+/// All Rust files below a path, except tests.
 fn sources(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_owned()];
@@ -88,7 +88,7 @@ fn code(path: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The names right behind `path`, such as `crate::`: one, or each of a list in braces.
+/// The names directly after `path`, such as `crate::`: one, or each name of a list in braces.
 fn named_behind(path: &str, code: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (place, _) in code.match_indices(path) {
@@ -129,7 +129,7 @@ fn name_at(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// What the library's rooms call, as the code has it.
+/// The calls of the library's rooms, as found in the code.
 fn arrows(beside: &BTreeSet<String>) -> Arrows {
     let library = repository().join("engine/scorebox/src");
     let root = code(&library.join("lib.rs"));
@@ -142,7 +142,7 @@ fn arrows(beside: &BTreeSet<String>) -> Arrows {
         let places = [library.join(room), library.join(format!("{room}.rs"))];
         let files = places.iter().filter(|path| path.exists()).flat_map(|path| sources(path));
         let named = files.flat_map(|file| named_behind("crate::", &code(&file)));
-        // A name that is not a module is one that the root of the crate gives on.
+        // A name that is not a module is re-exported by the root of the crate.
         let called = named.filter(|name| modules.contains(name) && name != room);
         (room.clone(), called.collect::<BTreeSet<_>>())
     });
@@ -155,7 +155,7 @@ fn arrows(beside: &BTreeSet<String>) -> Arrows {
     rooms.map(|(room, called)| (room, called.difference(beside).cloned().collect())).collect()
 }
 
-/// A way from a room back to itself.
+/// A path from a room back to itself.
 fn circle(arrows: &Arrows) -> Option<Vec<&str>> {
     fn follow<'a>(
         arrows: &'a Arrows,
@@ -188,7 +188,7 @@ fn circle(arrows: &Arrows) -> Option<Vec<&str>> {
     })
 }
 
-/// What the rooms of the front ends call in the library, as the code has it.
+/// The rooms of the library that the front ends call, as found in the code.
 fn arrows_from_outside(table: &Arrows, beside: &BTreeSet<String>) -> Arrows {
     let rooms = table.keys().filter(|room| is_of_a_front_end(room));
     let calls = rooms.map(|room| {
@@ -270,8 +270,8 @@ fn no_room_calls_itself_over_others() {
     assert_eq!(circle(&arrows), Some(vec!["b", "c", "d", "b"]));
 }
 
-/// A folder with a map of its files (`mod.rs`, or `lib.rs` and `main.rs` of a crate), and how its files call one
-/// another.
+/// A folder with a map of its files (`mod.rs`, or `lib.rs` and `main.rs` of a crate), and the path by which its files
+/// call one another.
 struct Folder {
     map: PathBuf,
     /// `crate::` in a crate's own folder; else `super::`, and from anywhere `crate::ROOM::`.
@@ -298,8 +298,8 @@ fn folders(path: &Path) -> Vec<Folder> {
     found
 }
 
-/// Which of a folder's files import which, with what is below them; a name that the folder's map gives on counts as one
-/// of the file that it is from. What the map itself has is every file's.
+/// Which of a folder's files import which, including the files below them. A name that the folder's map re-exports
+/// counts as a name of its file. Every file may use what the map itself defines.
 fn files_of(folder: &Folder) -> Arrows {
     let map = code(&folder.map);
     let visible = ["pub(crate) ", "pub(super) ", "pub ", ""];
@@ -331,7 +331,7 @@ fn files_of(folder: &Folder) -> Arrows {
         let own = [file].into_iter().filter(|file| file.exists());
         let mut named = BTreeSet::new();
         for file in own.chain(below) {
-            // Each folder further down, the same file is one more `super` away; its map stands for the folder itself.
+            // In each nested folder, the same file is one more `super` away; its map represents the folder itself.
             let steps = file.strip_prefix(place).unwrap().components().count() - 1;
             let is_map = file.file_name().is_some_and(|name| name == "mod.rs");
             for path in &folder.paths {
@@ -379,7 +379,7 @@ fn the_files_of_each_folder_import_one_another_in_one_direction() {
     assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
-/// The files that a map declares and does not name, but for tests.
+/// The files that a map declares but does not name, except tests.
 fn unnamed(map: &Path) -> Vec<String> {
     let text = fs::read_to_string(map).unwrap();
     let head: Vec<&str> = text.lines().filter(|line| line.starts_with("//!")).collect();
@@ -402,7 +402,7 @@ fn each_map_names_every_file_of_its_folder() {
     let folders = crates().into_iter().flat_map(|path| folders(&path)).map(|folder| folder.map);
     let maps: Vec<PathBuf> = folders
         .filter(|map| !is_a_scorer(map) && !map.iter().any(|folder| folder == "tests"))
-        // The help of the program is the map of its commands.
+        // The help of the program describes its commands, so it is their map.
         .filter(|map| !map.ends_with("engine/cli/src/command/mod.rs"))
         .collect();
     assert!(maps.len() > 40, "{maps:?}");
@@ -413,7 +413,7 @@ fn each_map_names_every_file_of_its_folder() {
     assert!(unnamed.is_empty(), "{}", unnamed.join("\n"));
 }
 
-/// Each format of ARCHITECTURE.md's table whose version is a constant, and where that is.
+/// Each format in ARCHITECTURE.md's table whose version is a constant, and the location of that constant.
 const FORMATS: [(&str, &str, &str); 13] = [
     ("root of a run", "scorebox/src/store/root.rs", "VERSION"),
     ("suite file", "scorebox/src/suite/file.rs", "VERSION"),
@@ -458,9 +458,9 @@ fn imports_among_the_files_of_a_folder_are_found() {
     };
     let sandbox = of("sandbox");
     assert!(sandbox["imports"].contains("state") && sandbox["state"].contains("capabilities"));
-    // `Limits` is one of those that the map gives on.
+    // The map re-exports `Limits`.
     assert!(sandbox["capabilities"].contains("limits"), "{sandbox:?}");
-    // A file in a folder of its own calls one beside that folder.
+    // A file in a nested folder calls a file next to that folder.
     assert!(sandbox["split"].contains("settings"), "{sandbox:?}");
     assert!(of("sandbox/split")["module"].contains("global"));
 }

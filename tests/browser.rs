@@ -1,9 +1,9 @@
 //! A real Chromium that tests drive through its driver (W3C WebDriver, JSON over HTTP on the loopback interface), and
-//! axe-core, which finds what keeps people out. Knows nothing of scorebox. Where no browser is installed, tests say
-//! that they were left out.
+//! axe-core, which finds accessibility problems. Knows nothing of scorebox. Without an installed browser, tests report
+//! that they were skipped.
 //!
-//! The client is written here: those that there are turn on features of shared crates, with which the sandbox would be
-//! compiled a second time for the tests.
+//! This file contains its own client: existing ones turn on features of shared crates, which would make the sandbox
+//! compile a second time for the tests.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -34,8 +34,8 @@ impl Drop for Browser {
     }
 }
 
-/// A driver of browsers, and its port, which it takes for both kinds of addresses: it ends if another process has taken
-/// one of the two meanwhile.
+/// A driver of browsers, and its port. It binds the port for IPv4 and IPv6, and ends if another process has taken one
+/// of the two meanwhile.
 fn driver(temporary: &Path) -> std::io::Result<(Child, u16)> {
     for _ in 0..5 {
         let mut driver = Command::new("chromedriver")
@@ -60,11 +60,11 @@ fn driver(temporary: &Path) -> std::io::Result<(Child, u16)> {
 }
 
 impl Browser {
-    /// A browser that reaches nothing but this machine. `None`, and says so, if none is installed.
+    /// A browser that can only reach this machine. `None`, with a message, if no browser is installed.
     pub(crate) fn start() -> Option<Browser> {
         let profile = tempfile::tempdir().unwrap();
         let Ok((driver, port)) = driver(profile.path()) else {
-            // Past the test harness, which keeps what a test that passes prints.
+            // Bypasses the test harness, which captures the output of a test that passes.
             let name = std::thread::current().name().unwrap_or("a test").to_owned();
             let words = "no chromium with its chromedriver is installed";
             let _ = writeln!(std::io::stderr(), "{name} LEFT OUT: {words}");
@@ -93,7 +93,7 @@ impl Browser {
         Some(Browser { driver, port, session: session.to_owned(), _profile: profile })
     }
 
-    /// What the driver answers to a command of the session.
+    /// The driver's answer to a command of the session.
     pub(crate) fn command(&self, name: &str, body: &Value) -> Value {
         let answer = request(self.port, "POST", &format!("/session/{}/{name}", self.session), body);
         assert!(answer.get("error").is_none(), "{name}: {answer}");
@@ -104,12 +104,12 @@ impl Browser {
         self.command("url", &json!({ "url": url }));
     }
 
-    /// What a script returns.
+    /// The return value of a script.
     pub(crate) fn script(&self, script: &str) -> Value {
         self.command("execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What a script hands to the function that is its last argument.
+    /// The value that a script passes to the function that is its last argument.
     pub(crate) fn script_that_waits(&self, script: &str) -> Value {
         self.command("execute/async", &json!({"script": script, "args": []}))
     }
@@ -118,7 +118,7 @@ impl Browser {
         self.script("return document.title").as_str().unwrap().to_owned()
     }
 
-    /// The texts of all elements that a selector finds, shown or not, with each run of white space as one space.
+    /// The texts of all elements that match a selector, shown or not, with each run of white space as one space.
     pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
         let script = format!(
             "return [...document.querySelectorAll({})].map((it) => it.textContent.replace(/\\s+/g, ' ').trim())",
@@ -135,8 +135,8 @@ impl Browser {
         self.command("actions", &press);
     }
 
-    /// What keeps people out of the page that is shown: the rules that it breaks, with the elements; those that
-    /// axe-core calls serious or critical.
+    /// The accessibility rules that the shown page breaks, with the elements; only rules that axe-core calls serious or
+    /// critical.
     pub(crate) fn barriers(&self) -> Vec<String> {
         self.script(AXE);
         let found = self.script_that_waits(
@@ -149,7 +149,7 @@ impl Browser {
         serde_json::from_value(found).unwrap()
     }
 
-    /// Makes the window so wide, in pixels; narrower than a window of the desktop can be.
+    /// Sets the width of the window in pixels, which may be less than a desktop window can have.
     pub(crate) fn set_width(&self, width: u32) {
         let metrics =
             json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
@@ -157,7 +157,7 @@ impl Browser {
         self.command("goog/cdp/execute", &command);
     }
 
-    /// Shows the page as to someone who likes it dark.
+    /// Shows the page as for a user who prefers a dark colour scheme.
     pub(crate) fn prefer_dark(&self) {
         let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
         let command =
@@ -165,14 +165,15 @@ impl Browser {
         self.command("goog/cdp/execute", &command);
     }
 
-    /// Lays the page out as for paper that is so wide, in pixels.
+    /// Lays the page out for paper of this width, in pixels.
     pub(crate) fn print_on(&self, width: u32) {
         self.set_width(width);
         let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}});
         self.command("goog/cdp/execute", &command);
     }
 
-    /// The elements that a selector finds which reach beyond the right edge of the window, even where that is cut off.
+    /// The elements that match a selector and reach beyond the right edge of the window, even if they are cut off
+    /// there.
     pub(crate) fn beyond_the_edge(&self, selector: &str) -> Vec<String> {
         let script = format!(
             "const edge = document.documentElement.clientWidth;

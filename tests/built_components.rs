@@ -1,5 +1,5 @@
-//! What is committed under `dist/` is what its sources and its manifest say. Building it again, and
-//! comparing byte for byte, is `.ci/run`'s, for it needs a wasm toolchain.
+//! Checks that the files under `dist/` match their sources and their manifest. Building them again and comparing byte
+//! for byte is left to `.ci/run`, because it needs a wasm toolchain.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! An OpenTelemetry collector on the loopback interface, over HTTP and over gRPC, that keeps what it is sent, and ones
-//! that misbehave. Knows nothing of scorebox.
+//! OpenTelemetry collectors on the loopback interface, over HTTP and over gRPC: one that keeps what it receives, and
+//! others that misbehave. Knows nothing of scorebox.
 
 use std::{
     collections::BTreeMap,
@@ -35,28 +35,28 @@ use tonic::{
 /// How a collector over HTTP answers.
 #[derive(Clone, Debug)]
 pub(crate) enum Answers {
-    /// As it should.
+    /// Correctly.
     Well,
-    /// As it should, each request after this.
+    /// Correctly, after this delay for each request.
     Slowly(Duration),
-    /// With this status, and the request's headers.
+    /// With this status, and echoes the request's headers.
     Status(u16),
     /// Never.
     Never,
     /// With a gigabyte.
     Endlessly,
-    /// With another address.
+    /// With a redirect to another location.
     Elsewhere(String),
 }
 
-/// What a collector was sent.
+/// The requests that a collector received.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     pub logs: Vec<ExportLogsServiceRequest>,
     pub metrics: Vec<ExportMetricsServiceRequest>,
     /// The headers of each request, with lower-case names.
     pub headers: Vec<BTreeMap<String, String>>,
-    /// Bytes of answers that were taken from it.
+    /// The number of bytes that clients read of its answers.
     pub answered: u64,
 }
 
@@ -67,19 +67,19 @@ pub(crate) struct Collector {
     _runtime: Option<tokio::runtime::Runtime>,
 }
 
-/// The certificate of `localhost`, which `authority.pem` in the same folder signed, and its key. They are for these
-/// tests, and valid until 2126.
+/// The certificate of `localhost`, which `authority.pem` in the same folder signed, and its key. They are only for
+/// these tests, and valid until 2126.
 pub(crate) const SIGNED: [&str; 2] =
     [include_str!("certificates/localhost.pem"), include_str!("certificates/localhost.key.pem")];
 
-/// A certificate of `localhost` that is also that of an authority and signed itself, and its key.
+/// A self-signed certificate of `localhost` that is also marked as an authority, and its key.
 pub(crate) const SELF_SIGNED: [&str; 2] = [
     include_str!("certificates/self-signed.pem"),
     include_str!("certificates/self-signed.key.pem"),
 ];
 
 impl Collector {
-    /// One over HTTP.
+    /// A collector over HTTP.
     pub(crate) fn http(answers: Answers) -> Collector {
         Collector::listening(move |stream, received| {
             let reading = stream.try_clone().unwrap();
@@ -88,7 +88,7 @@ impl Collector {
         })
     }
 
-    /// One over HTTP that is encrypted, with a certificate and its key.
+    /// A collector over HTTPS, with a certificate and its key.
     pub(crate) fn https([certificate, key]: [&str; 2]) -> Collector {
         use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
         let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
@@ -124,7 +124,7 @@ impl Collector {
         Collector { address, received, _runtime: None }
     }
 
-    /// One over gRPC, encrypted if it has a certificate with its key.
+    /// A collector over gRPC; encrypted if there is a certificate with its key.
     pub(crate) fn grpc(identity: Option<[&str; 2]>) -> Collector {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -155,12 +155,12 @@ impl Collector {
         format!("http://{}", self.address)
     }
 
-    /// What it has received so far.
+    /// The requests that it has received so far.
     pub(crate) fn received<T>(&self, look: impl FnOnce(&Received) -> T) -> T {
         look(&self.received.lock().unwrap())
     }
 
-    /// Waits until something holds of what it has received.
+    /// Waits until a condition holds for the received requests.
     #[track_caller]
     pub(crate) fn until(&self, holds: impl Fn(&Received) -> bool) {
         let started = Instant::now();
@@ -222,7 +222,7 @@ pub(crate) fn text(value: Option<&AnyValue>) -> String {
     }
 }
 
-/// Serves the requests of one connection.
+/// Serves the requests of a connection.
 fn serve(
     mut from: impl io::BufRead,
     mut to: impl Write,
@@ -321,7 +321,7 @@ impl<S: Write> Write for Shared<S> {
     }
 }
 
-/// Keeps what comes over gRPC.
+/// Records the requests that arrive over gRPC.
 struct Kept(Arc<Mutex<Received>>);
 
 impl Kept {

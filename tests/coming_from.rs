@@ -1,5 +1,5 @@
-//! The examples of docs/coming-from.md do what the page says: each section's suite runs over its case, with the script
-//! that is beside it.
+//! Checks that the examples of docs/coming-from.md do what the page says: each section's suite runs over its case, with
+//! the script next to it.
 
 use std::{fs, path::Path};
 
@@ -27,7 +27,7 @@ impl<'p> Section<'p> {
         self.blocks.iter().filter(is_it).map(|(_, text)| *text).collect()
     }
 
-    /// Its suite and cases as files. A configuration of the other tool may be JSON as well: only lines with an output
+    /// Its suite and cases as files. A configuration of the other tool may also be JSON, so only lines with an output
     /// are cases.
     fn written(&self, suite: &str) -> Folder {
         let folder = Folder::new();
@@ -64,7 +64,7 @@ fn every_suite_scores_the_case_beside_it() {
     assert!(suites > 8, "{suites}");
 }
 
-/// What Smithers' own scorers give for these outputs.
+/// The scores that Smithers' own scorers give these outputs.
 #[test]
 fn a_scorer_of_create_scorer_becomes_a_script_with_the_same_scores() {
     let page = page();

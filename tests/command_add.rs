@@ -1,5 +1,5 @@
-//! `scorebox add` and `remove` with a real registry: what is shown, what a suite and its lock say then, and what is
-//! refused with nothing changed.
+//! `scorebox add` and `remove` with a real registry: what is shown, what the suite and its lock contain afterwards, and
+//! what is refused with nothing changed.
 
 use std::{fs, net::TcpListener};
 
@@ -12,7 +12,7 @@ use crate::{
     scorer_desk::{Desk, SUITE, fetched, folder, guest, run, sh, with_example},
 };
 
-/// Without what another compiler changes.
+/// The text without what another compiler changes.
 fn without_costs(text: &str) -> String {
     let lines = text.lines().map(|line| match line.trim_start().split_once("fuel ") {
         Some(("", _)) => "              fuel [fuel], time [time]",
@@ -183,7 +183,7 @@ fn a_scorer_has_the_name_that_is_given_to_it() {
     assert_eq!(desk.folder.rows(scores), ["a | 1", "b | 0.5"]);
 }
 
-/// As after a lock was lost: the entry has a name and a configuration of its own.
+/// The state after a lock was lost: the entry has its own name and configuration.
 #[test]
 fn an_entry_that_uses_the_scorer_is_locked_whatever_its_name_is() {
     let Some(desk) = Desk::new() else { return };
@@ -244,7 +244,7 @@ fn an_entry_of_a_suite_in_json_is_locked_and_stays_as_it_is() {
     assert_eq!(locked.stderr, "Locked `words` of suite.json in scorebox.lock.\n");
     assert_eq!(desk.read("suite.json"), suite);
     desk.sh("scorebox run --suite suite.json cases.jsonl -q --locked").exits_with(0);
-    // What is not in it is written by hand.
+    // An entry that is not in the lock was written by hand.
     desk.write("suite.json", &of("HOST/team/asker:0.0.9"));
     let asker = "HOST/team/asker:0.1.0 --suite suite.json --yes --grant judge";
     assert_snapshot!(desk.add(asker).exits_with(2).stderr, @r#"
@@ -511,7 +511,7 @@ fn the_configuration_of_docker_is_not_passed_over_if_it_is_not_valid() {
 #[test]
 fn a_configuration_of_docker_that_cannot_be_read_matters_only_where_a_login_is_wanted() {
     let Some(desk) = Desk::new() else { return };
-    // An error of the system, which the root user has, too.
+    // An error of the system that also affects root.
     desk.sh("mkdir docker/config.json").exits_with(0);
     let added = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0);
     let warning = "warning: the login that may be stored for HOST cannot be read (`docker/config.json`: Is a directory (os error 21)); it is asked without one\n";
@@ -547,7 +547,7 @@ fn why_there_is_no_connection_is_said_with_what_stands_in_between() {
 #[test]
 fn an_empty_variable_does_not_name_the_configuration_of_docker() {
     let Some(desk) = Desk::new() else { return };
-    // There is none in the home, and this one is not asked for.
+    // The home has no configuration, and this one is not read.
     desk.folder.write("config.json", "{");
     desk.sh("DOCKER_CONFIG= scorebox add HOST/team/word-f1:0.1.0 --yes --plain-http").exits_with(0);
 }

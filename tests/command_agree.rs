@@ -1,4 +1,4 @@
-//! Scores against labels of people, and against other scorers: `scorebox agree`.
+//! Scores compared with labels of people, and with other scorers: `scorebox agree`.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixture::Folder;
 
-/// Replies of four systems that people looked at: do they say only what their source says?
+/// Replies of four systems, with people's labels: does the reply say only what its source says?
 fn begin() -> Folder {
     let folder = Folder::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/begin");
@@ -18,8 +18,7 @@ fn begin() -> Folder {
     folder
 }
 
-/// A run in which the scorer `s`, which only measures, gives each case this score; with what the cases say about
-/// themselves.
+/// A run in which the scorer `s`, which only measures, gives each case this score; with the further keys of the cases.
 pub(crate) fn scored(cases: &[(f64, &str)]) -> Folder {
     let folder = Folder::new();
     let mut lines = String::new();
@@ -133,8 +132,8 @@ fn a_scorer_against_the_labels_of_people() {
     ");
 }
 
-/// What `figures.py` of the example printed, with scikit-learn 1.9.1, SciPy 1.17.1 and krippendorff 0.9.0; errors by
-/// Python's `math.fsum`.
+/// The output of the example's `figures.py`, with scikit-learn 1.9.1, SciPy 1.17.1 and krippendorff 0.9.0; the errors
+/// are summed by Python's `math.fsum`.
 #[test]
 fn the_figures_of_real_labels_are_those_of_other_programs() {
     let folder = begin();
@@ -162,7 +161,7 @@ fn the_figures_of_real_labels_are_those_of_other_programs() {
     }
 }
 
-/// Percentiles of twenty thousand samples that Python's `random.choices` drew of the errors.
+/// Percentiles of twenty thousand samples of the errors, drawn by Python's `random.choices`.
 const DRAWN: &[(&str, [f64; 2])] = &[
     ("meanError", [0.09904, 0.17443]),
     ("meanAbsoluteError", [0.25134, 0.30465]),
@@ -343,7 +342,7 @@ fn a_scorer_is_compared_with_another_by_the_threshold_of_that() {
     let line = "scorebox agree mentions-answer --with numeric-answer --format json";
     let json = folder.sh(line).exits_with(0).json();
     assert_eq!((&json["with"], &json["pairs"]), (&"numeric-answer".into(), &400.into()));
-    // Of 168 right answers all but one mention the number as it is written, and so do 47 others.
+    // Of 168 right answers, all but one mention the number as it is written, and so do 47 wrong ones.
     let confusion = &json["binary"]["confusion"];
     assert_eq!(
         (&confusion["truePositives"], &confusion["falsePositives"]),
@@ -353,20 +352,20 @@ fn a_scorer_is_compared_with_another_by_the_threshold_of_that() {
         (&confusion["falseNegatives"], &confusion["trueNegatives"]),
         (&1.into(), &185.into())
     );
-    // The labels of the data set itself are beside the metadata, not in it.
+    // The data set's own labels are next to the metadata, not in it.
     let labels =
         folder.sh("scorebox agree numeric-answer --with /label --format json").exits_with(0).json();
     close(&labels["binary"]["kappa"], 1.0);
 }
 
-/// Ten attempts at each of twenty cases, which are all right or all wrong, are twenty cases and not two hundred.
+/// Ten attempts at each of twenty cases, all right or all wrong, count as twenty cases and not as two hundred.
 #[test]
 fn attempts_at_a_case_make_no_interval_narrower() {
     let run = |attempts: u32| {
         let folder = Folder::new();
         let mut lines = String::new();
         for case in 0..20 {
-            // Of the twenty, fourteen are as people say.
+            // In fourteen of the twenty, the score agrees with the people.
             let output = "x".repeat(if case % 10 < 7 { 90 } else { 10 });
             for attempt in 0..attempts {
                 writeln!(lines, r#"{{"id":"{case}","attempt":{attempt},"output":"{output}","metadata":{{"label":{}}}}}"#, case % 2)
@@ -389,7 +388,7 @@ fn attempts_at_a_case_make_no_interval_narrower() {
     for figure in ["accuracy", "recall", "kappa", "rocAuc", "spearman", "pearson"] {
         assert!(width(&often, figure) > 0.8 * width(&once, figure), "{figure}");
     }
-    // Wilson's, as if each attempt were a case.
+    // Wilson's interval, as if each attempt were a case.
     let rate = &often["binary"]["accuracy"];
     let too_narrow = rate["high"].as_f64().unwrap() - rate["low"].as_f64().unwrap();
     assert!(width(&often, "accuracy") > 2.0 * too_narrow);

@@ -1,4 +1,4 @@
-//! Which labels `scorebox agree` takes, which of them are positive, and on which scale they are.
+//! Which labels `scorebox agree` accepts, which of them are positive, and which scale they use.
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use crate::{
     fixture::Folder,
 };
 
-/// A run of 40 cases of a scorer `s`, written in JavaScript, with what each case is beside its id and output, by its
-/// number.
+/// A run of 40 cases of a scorer `s`, written in JavaScript; the keys of each case in addition to id and output depend
+/// on its number.
 fn run_of(script: &str, case: impl Fn(usize) -> String) -> Folder {
     let folder = Folder::new();
     let mut lines = String::new();
@@ -29,7 +29,8 @@ fn agree(folder: &Folder, options: &str) -> Value {
     folder.sh(&format!("scorebox agree s --format json {options}")).exits_with(0).json()
 }
 
-/// The longer an output, the worse: all but the lowest scores are of outputs that people call bad, with 1.
+/// The longer an output, the higher and so the worse its score: all but the lowest scores belong to outputs that people
+/// labelled as bad, with 1.
 const LOWER: &str = "export default ({ output }) => output.length / 40;
     export const info = { severity: 'soft', direction: 'lower-is-better' };";
 
@@ -70,7 +71,7 @@ fn which_labels_are_positive_can_be_said() {
     hint: name the labels of cases that should pass: `--positive LABEL`, `--positive-from NUMBER` or `--positive-to NUMBER`
     [exit code 2]
     ");
-    // Ratings from 1 to 5 are no yes or no, and on another scale than scores from 0 to 1.
+    // Ratings from 1 to 5 are not yes or no, and use another scale than scores from 0 to 1.
     let ratings = folder.sh("scorebox agree s --with /stars --format json").exits_with(0).json();
     assert_eq!(
         (&ratings["binary"], &ratings["correlations"]["alpha"]),
@@ -98,7 +99,7 @@ fn labels_that_read_as_numbers_are_numbers() {
     let stars = agree("--with /stars --positive-from 4");
     close(&stars["binary"]["recall"]["rate"], 1.0);
     assert_eq!((&stars["pairs"], &stars["unreadableLabels"]), (&4.into(), &1.into()));
-    // A word that is named is a label like the others.
+    // A word that is named becomes a label like the others.
     assert_eq!(agree("--with /stars --positive n/a")["unreadableLabels"], 0);
     let by = agree("--with /label --by /place");
     assert!(by["bias"]["rho"].is_number() && by["bias"]["groups"][0]["name"] == "1", "{by}");
@@ -193,7 +194,7 @@ fn the_lower_of_two_numbers_is_positive_if_lower_scores_are_better() {
     assert!(said.contains("accuracy and the like need `--positive-to NUMBER`"), "{said}");
 }
 
-/// Expected: by hand, in Python.
+/// The expected values were computed by hand, in Python.
 #[test]
 fn scores_are_shown_as_they_are_if_lower_ones_are_better() {
     let folder = run_of(LOWER, |n| {
@@ -245,7 +246,7 @@ fn positive_labels_with_worse_scores_are_warned_of() {
 
 #[test]
 fn true_is_positive_if_lower_scores_are_better_too() {
-    // It says that a case should pass, where a number may say how bad it is.
+    // `true` says that a case should pass, while a number may say how bad it is.
     let folder = run_of(LOWER, |n| {
         let good = n < 18;
         format!(r#""metadata":{{"good":{good},"text":"{}"}}"#, if good { "True" } else { "False" })
@@ -261,13 +262,13 @@ fn true_is_positive_if_lower_scores_are_better_too() {
     assert!(said.contains(rule) && !said.contains("warning"), "{said}");
 }
 
-/// The longer an output, the better.
+/// The longer an output, the higher and so the better its score.
 const HIGHER: &str = "export default ({ output }) => output.length / 40;
     export const info = { severity: 'soft' };";
 
 #[test]
 fn labels_are_all_of_one_part_of_the_cases() {
-    // Of some cases people have labels in the metadata, of others in the ground truth.
+    // Some cases have labels of people in the metadata, others in the ground truth.
     let folder = run_of(HIGHER, |n| {
         let label = |is_there| if is_there { u8::from(n >= 20).to_string() } else { "null".into() };
         let (truth, metadata) = (label(n < 22), label(n >= 12));
@@ -290,8 +291,8 @@ fn labels_are_all_of_one_part_of_the_cases() {
 
 #[test]
 fn labels_are_where_most_cases_have_one() {
-    // The metadata of the first case has a stray label, and that of others something that is not a label; both parts
-    // have grades of all.
+    // The metadata of the first case has a stray label, and that of others has a value that is not a label; both parts
+    // have grades of all cases.
     let folder = run_of(HIGHER, |n| {
         let (label, stray) = (u8::from(n >= 20), if n == 0 { "1" } else { "[]" });
         format!(
@@ -335,7 +336,7 @@ fn points_and_labels_are_on_one_scale_if_their_largest_are_of_one_size() {
     let near = agree(&folder, "--with /near --by output-length");
     assert_eq!((&near["sameScale"], &near["bias"]["unit"]), (&true.into(), &"score".into()));
     assert!(near["correlations"]["alpha"].as_f64().unwrap() > 0.9);
-    // The errors are -2, -1 and 0, thirteen times each, and -2 once more.
+    // The errors are -2, -1 and 0, each thirteen times, and -2 once more.
     close(&near["errors"]["mean"], -41.0 / 40.0);
     close(&near["errors"]["meanAbsolute"], 41.0 / 40.0);
     close(&near["errors"]["rootMeanSquare"], (69.0_f64 / 40.0).sqrt());
@@ -345,7 +346,7 @@ fn points_and_labels_are_on_one_scale_if_their_largest_are_of_one_size() {
     let folder = run_of(&narrow, |n| format!(r#""metadata":{{"label":{}}}"#, n as f64 / 0.39));
     let found = agree(&folder, "--with /label");
     assert!(found["correlations"]["alpha"].is_number(), "{found}");
-    // The points are 70 in the mean, the labels 50.
+    // The mean of the points is 70, that of the labels 50.
     close(&found["errors"]["mean"], 20.0);
     assert!(!says_left_out(&folder, "/label"));
 }
@@ -399,7 +400,8 @@ fn categories_that_are_no_labels_are_not_compared_with_them() {
     assert!(named["categories"].is_null() && named["binary"].is_object(), "{named}");
 }
 
-/// Which answer came first should not matter: the same cases in both orders, one a little higher each time.
+/// The order of the two answers should not matter: the same cases in both orders, with slightly higher scores in one of
+/// them.
 #[test]
 fn cases_in_both_orders_are_compared_with_themselves() {
     let folder = Folder::new();

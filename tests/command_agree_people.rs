@@ -1,4 +1,4 @@
-//! What people's labels say of each other, and of a scorer that treats groups of cases unlike: `scorebox agree`.
+//! How far people agree with each other, and scorers that treat groups of cases differently: `scorebox agree`.
 
 use std::{fs, path::Path};
 
@@ -48,7 +48,7 @@ fn raters_who_left_out_a_case_count_where_two_have_a_label() {
     ]);
     let shown = folder.sh("scorebox agree s --with /label --raters /by").exits_with(0);
     let (_, table) = shown.stdout.split_once("among raters").unwrap();
-    // 1/3 of the pairs of two cases, and the one pair of another: not 3 of 7 pairs.
+    // In two cases 1/3 of the pairs agree, and in another its only pair: the mean is over cases, not 3 of 7 pairs.
     assert_snapshot!(table, @"
                           value
     pairs who agree, mean of cases   0.5556
@@ -62,7 +62,7 @@ fn raters_who_left_out_a_case_count_where_two_have_a_label() {
     assert_eq!((&json["raters"]["cases"], &json["raters"]["without"]), (&3.into(), &2.into()));
 }
 
-/// How well two raters of twelve cases agree: `first` of one of them, and 0 and 1 in turn of the other.
+/// The agreement of two raters of twelve cases: one gives `first`, the other 0 and 1 in turn.
 fn two_raters(first: [&str; 12]) -> Value {
     let cases = first.iter().enumerate().map(|(n, first)| {
         let second = n % 2;
@@ -84,7 +84,7 @@ fn raters_say_the_same_however_their_numbers_are_written() {
     assert_eq!(raters["cases"], 12);
 }
 
-/// As in votes for one of two answers, or for none.
+/// Like votes for one of two answers, or for neither.
 #[test]
 fn a_word_of_a_rater_among_numbers_is_a_label_as_others_are() {
     let tie = r#""tie""#;

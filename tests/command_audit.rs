@@ -1,5 +1,4 @@
-//! `scorebox audit`: what it says about published scorers that are as they should be, and which checks fail for those
-//! that are not.
+//! `scorebox audit`: its report about published scorers that pass, and the checks that fail for those that do not.
 
 use std::fs;
 
@@ -13,7 +12,7 @@ use crate::{
 
 const TEAM: &str = include_str!("signing-keys/team.key");
 
-/// A desk with a scorer that the team signed, and that has an example, in the suite.
+/// A desk whose suite has a scorer with an example, signed by the team.
 fn desk() -> Option<Desk> {
     let desk = Desk::new()?;
     desk.write("team.key", TEAM);

@@ -1,4 +1,4 @@
-//! Bad scorers, suites and cases: a clear error, and nothing is lost.
+//! Scorers, suites and cases that are not valid: each gives a clear error, and nothing is lost.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{command_serve::Server, fixture::Folder};
 
-/// What is printed when the file `scorer.wasm` with this content is to score something.
+/// The output when the file `scorer.wasm` has this content and should score something.
 fn scored_with(content: &[u8]) -> String {
     let folder = Folder::new();
     folder.write("scorer.wasm", content);
@@ -99,7 +99,7 @@ fn a_scorer_that_is_a_folder_or_missing_says_so() {
     ");
 }
 
-/// What is printed when `suite.toml` has this text. Nothing is stored then.
+/// The output when `suite.toml` has this text. Nothing is stored then.
 fn suite(text: &str) -> String {
     let folder = Folder::new();
     folder.write("suite.toml", text);
@@ -147,7 +147,7 @@ fn a_number_that_json_does_not_have_is_refused_in_a_suite_file() {
     "#);
 }
 
-/// No reader of JSON would read it, neither the scorer's nor the one that verifies.
+/// No JSON reader would accept it, neither that of the scorer nor that of the verification.
 #[test]
 fn a_configuration_that_is_nested_too_deep_is_refused() {
     let keys = vec!["k"; 60].join(".");
@@ -155,7 +155,7 @@ fn a_configuration_that_is_nested_too_deep_is_refused() {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
         suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}{close}\n"))
     };
-    // The object of all keys, one for each part of the key but the first, and the lists.
+    // The object of all keys, then one for each part of the key but the first, and the lists.
     assert!(deep(120 - 60).contains("there is no scorer `none`"));
     assert_snapshot!(deep(120 - 60 + 1), @"
     [stderr]
@@ -349,8 +349,8 @@ fn a_file_of_cases_that_is_empty_is_an_error() {
 const GOOD: &str = r#"{"id": "a", "output": "x", "groundTruth": "x"}"#;
 const LAST: &str = r#"{"id": "c", "output": "z", "groundTruth": "x"}"#;
 
-/// A run over three lines, of which the second is not valid; the words that say so. Then it is fixed,
-/// and the printed command resumes.
+/// A run over three lines, of which the second is not valid, and the message about it. Then the line is fixed, and the
+/// printed command resumes the run.
 fn stopped_at(bad: &str) -> String {
     let folder = Folder::new();
     folder.write("cases.jsonl", format!("{GOOD}\n{bad}\n{LAST}\n"));
@@ -452,7 +452,7 @@ fn bad_lines_that_are_not_shown_are_spoken_of_and_no_case_is_both_read_and_bad()
     assert!(converted.stderr.contains(heading), "{converted}");
 }
 
-/// A folder with the run `r` of two cases, among which three lines were skipped.
+/// A folder with the run `r` of two cases, in which three lines were skipped.
 fn skipped_three() -> Folder {
     let folder = Folder::new();
     folder.write("cases.jsonl", format!("{GOOD}\nParis\n{{}}\n{GOOD}\n{LAST}\n"));
@@ -511,7 +511,7 @@ fn a_run_that_is_resumed_counts_a_skipped_line_once() {
     let resume = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --resume r -q";
     folder.sh(resume).exits_with(0);
     assert_eq!(counted(), before, "nothing is written");
-    // As a killed process leaves it.
+    // The state that a killed process leaves.
     let killed = "DELETE FROM score_rows WHERE case_key % 1024 > 0; UPDATE runs SET state = 'running', finished_at_ms = NULL, root = NULL, root_version = NULL, size_bytes = NULL";
     folder.database("scorebox.db").execute_batch(killed).unwrap();
     folder.sh(resume).exits_with(0);

@@ -1,4 +1,4 @@
-//! `scorebox build` on what is not a crate. What it builds is compared in `built_components`.
+//! `scorebox build` of folders that are not crates. `built_components` compares what it builds.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
-    // Before a compiler is looked for.
+    // Refused before a compiler is looked for.
     fs::create_dir_all(folder.path("all/one")).unwrap();
     folder.write("all/one/Cargo.toml", "[workspace]\nmembers = [\"two\"]\n");
     assert_snapshot!(folder.sh("scorebox build all/one"), @"
@@ -58,7 +58,7 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     ");
 }
 
-/// Of which a digest of what they are built from says everything.
+/// With a lock, a digest of the sources covers everything that they are built from.
 #[test]
 fn crates_that_are_built_together_have_a_lock_of_their_versions() {
     let folder = Folder::new();

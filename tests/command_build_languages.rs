@@ -1,6 +1,6 @@
-//! `scorebox build` of C, Zig, Go and AssemblyScript with compilers that are missing, too old, that fail, or make what
-//! is not a scorer; and of core modules. Compilers here are scripts of a line. What real ones build is compared by
-//! `tests/languages/build`.
+//! `scorebox build` of C, Zig, Go and AssemblyScript with compilers that are missing, too old, that fail, or whose
+//! output is not a scorer; and of core modules. The compilers here are scripts of one line. `tests/languages/build`
+//! compares the output of real ones.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 
 use crate::fixture::{Folder, Output};
 
-/// A scorer of 0.5, as a core module.
+/// A core module of a scorer that always gives 0.5.
 const SCORER: &str = r#"(module
     (memory (export "memory") 1)
     (data (i32.const 16) "half")
@@ -19,7 +19,7 @@ const SCORER: &str = r#"(module
     (func (export "configure") (param i32 i32) (result i32) (i32.const 512))
     (func (export "score") (param i32) (result i32) (i32.const 256)))"#;
 
-/// A folder in which no compiler is found but those that `tool` makes.
+/// A folder in which only the compilers that `tool` makes are found.
 fn folder() -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.path("tools")).unwrap();
@@ -32,7 +32,7 @@ fn tool(folder: &Folder, name: &str, script: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A compiler that says that it is of this version, and makes a module of what is there as `made.wasm`.
+/// A compiler that reports this version, and whose output is a copy of `made.wasm`.
 fn compiler(folder: &Folder, name: &str, version: &str) {
     let made = folder.path("made.wasm");
     tool(
@@ -60,7 +60,7 @@ fn build(folder: &Folder, arguments: &str) -> Output {
     folder.sh(&line)
 }
 
-/// The files of a small project of each language, and the compiler of it.
+/// The files of a small project in each language, and its compiler.
 const PROJECTS: [(&str, &[&str], &str, &str); 5] = [
     ("c", &["a.c"], "zig", "0.17.1"),
     ("cpp", &["a.cpp", "b.c"], "zig", "0.17.1"),
@@ -209,7 +209,7 @@ fn a_core_module_is_made_a_component_and_not_written_over() {
     hint: name a file to write: --output FILE; `./-` is a file of that name
     [exit code 2]
     ");
-    // What a user tries first.
+    // The first attempt of a typical user.
     assert_snapshot!(folder.sh("scorebox score ./core.wasm --output-text a"), @"
     [stderr]
     error: scorer `./core.wasm`: invalid-component: a core WebAssembly module, not a component
@@ -258,7 +258,7 @@ fn a_core_module_that_is_not_a_scorer_is_refused_and_says_why() {
     [exit code 2]
     ");
     assert!(!folder.path("component.wasm").exists());
-    // It has all functions, and says nonsense when it is asked what it is.
+    // It has all functions, but its description is not valid.
     let nonsense = SCORER.replace("\"half\"", "\"HALF\"");
     assert_snapshot!(said(&nonsense), @"
     [stderr]

@@ -1,5 +1,5 @@
-//! `scorebox build --watch`: each save builds again and scores the sample cases, what is wrong with a save does not end
-//! it, and Ctrl-C does.
+//! `scorebox build --watch`: each save builds again and scores the sample cases; a mistake in a save does not end it,
+//! and Ctrl-C does.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use insta::assert_snapshot;
 
 use crate::fixture::Folder;
 
-/// A build that watches, and what it says.
+/// A watching build, and its output.
 struct Watching {
     child: Child,
     words: BufReader<ChildStdout>,
@@ -21,14 +21,14 @@ struct Watching {
 
 impl Watching {
     fn begin(folder: &Folder, command: &str) -> Watching {
-        // A shell's own job would not hear Ctrl-C.
+        // A background job of a shell would ignore Ctrl-C.
         let mut shell = folder.shell(&format!("exec {command} 2>&1"));
         let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
         let words = BufReader::new(child.stdout.take().unwrap());
         Watching { child, words }
     }
 
-    /// What it says until it waits for a save; the component's size and digest are left out.
+    /// Its output until it waits for a save, without the component's size and digest.
     fn said(&mut self) -> String {
         let mut said = String::new();
         loop {
@@ -51,7 +51,7 @@ impl Watching {
     }
 }
 
-/// A test that fails leaves no process.
+/// Ends the process, even if the test fails.
 impl Drop for Watching {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -127,7 +127,7 @@ fn a_folder_that_is_no_scorers_is_refused_and_not_watched() {
     assert!(refused.stderr.starts_with(message), "{refused}");
 }
 
-/// In the folder are files that change and of which nothing is built, the log of the build itself too.
+/// The folder contains files that change but that are not built from, including the log of the build itself.
 #[test]
 fn what_no_scorer_is_made_of_builds_nothing() {
     let folder = Folder::new();
@@ -138,7 +138,7 @@ fn what_no_scorer_is_made_of_builds_nothing() {
     let builds_are = |number: usize| {
         for _ in 0..600 {
             if said().matches("watching ").count() == number {
-                // Time to look at the files a few more times.
+                // Enough time to check the files a few more times.
                 thread::sleep(Duration::from_millis(1200));
                 return said().matches("watching ").count() == number;
             }

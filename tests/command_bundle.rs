@@ -1,5 +1,5 @@
-//! `scorebox bundle`: one file that runs where nothing else of a suite is, gives the scores that the suite gives, and
-//! has the same bytes wherever it is made; every command that takes it; and what cannot be bundled.
+//! `scorebox bundle`: one file that runs without the other files of a suite, gives the same scores as the suite, and
+//! has the same bytes wherever it is made; the commands that accept it; and what cannot be bundled.
 
 use std::fs;
 
@@ -35,8 +35,8 @@ const CASES: &str = r#"{"id": "a", "output": "one two", "groundTruth": "one two"
 {"id": "c", "output": "", "groundTruth": "one three"}
 "#;
 
-/// What a suite of several files names in all ways that there are, below `project`: built-in, a file, a script, and
-/// published, locked and fetched.
+/// A suite of several files that names scorers in every way, below `project`: built-in, a file, a script, and a
+/// published one that is locked and fetched.
 pub(crate) fn project() -> Folder {
     let folder = Folder::new();
     for name in ["suites", "common", "scorers"] {
@@ -72,13 +72,13 @@ fn lock(reads: &str) -> String {
              imports = [\"scorebox:scorer/log@0.1.0\", \"scorebox:scorer/types@0.1.0\"]\ngrants = []\n"
         )
     };
-    // The second one is of another suite of the folder.
+    // The second one belongs to another suite of the folder.
     let (ours, other) =
         (used("registry.test/team/word-f1:0.1.0"), used("registry.test/other:1.0.0"));
     format!("version = 1\n{ours}{other}")
 }
 
-/// A line of shell where the published scorer was fetched and the variable has a value.
+/// Runs a line of shell where the published scorer was fetched and the variable is set.
 fn sh(folder: &Folder, line: &str) -> Output {
     folder.sh(&format!("export SCOREBOX_DATA_DIR=$PWD/data MOST=1; {line}"))
 }
@@ -87,7 +87,7 @@ fn bundled(folder: &Folder) -> Output {
     sh(folder, "scorebox bundle project/suites/main.toml -o suite.tar").exits_with(0)
 }
 
-/// Another folder, with the bundle and the cases and nothing else.
+/// Another folder, which has only the bundle and the cases.
 fn elsewhere(folder: &Folder) -> Folder {
     let other = Folder::new();
     fs::remove_file(other.path("suite.toml")).unwrap();
@@ -96,16 +96,16 @@ fn elsewhere(folder: &Folder) -> Folder {
     other
 }
 
-/// A line of shell on a machine that has scorebox alone.
+/// Runs a line of shell on a machine that has only scorebox.
 fn sh_elsewhere(folder: &Folder, line: &str) -> Output {
     folder.sh(&format!("export SCOREBOX_DATA_DIR=$PWD/none; unset MOST; {line}"))
 }
 
-/// All that decides about a score, and the scores.
+/// Everything that decides a score, and the scores.
 const RECEIPTS: &str = "SELECT scorer_id, case_id, status, score, reason, fuel, scorer_digest, config_digest, \
                         input_digest FROM scores ORDER BY scorer_id, case_id";
 
-/// What is in a folder, with the bytes of files.
+/// The contents of a folder, with the bytes of its files.
 fn content(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<(String, Vec<u8>)> = entries
@@ -148,7 +148,7 @@ fn a_bundle_gives_the_scores_of_its_suite_where_nothing_else_of_the_suite_is() {
     );
 }
 
-/// Without what other builds change.
+/// The text without what other builds change.
 fn without_sizes(output: &Output) -> String {
     let text = output.to_string();
     let lines = text.lines().map(|line| match line.rsplit_once(", ") {
@@ -164,7 +164,7 @@ fn the_same_suite_makes_the_same_bytes_whatever_the_machine() {
     bundled(&folder);
     let digest = Digest::of(&fs::read(folder.path("suite.tar")).unwrap()).to_string();
     for line in [
-        // Another time, user, mask, language, folder and spelling of the path.
+        // The time, user, mask, language, folder and spelling of the path differ.
         "find project -exec touch -d 2001-02-03 {} + && umask 077 && TZ=Asia/Tokyo LANG=de_DE.UTF-8 USER=nobody \
          HOME=/nowhere scorebox bundle ./project/suites/main.toml -o other.tar && sha256sum < other.tar",
         "cd project/suites && scorebox bundle main.toml -o - | sha256sum",
@@ -177,7 +177,7 @@ fn the_same_suite_makes_the_same_bytes_whatever_the_machine() {
         let output = sh(&folder, line).exits_with(0);
         assert_eq!(output.stdout.trim_end(), format!("{digest}  -"), "{line}\n{output}");
     }
-    // What is in it makes the difference.
+    // Only the contents make a difference.
     let other = sh(&folder, "MOST=2 scorebox bundle project/suites/main.toml | sha256sum");
     assert_ne!(other.exits_with(0).stdout.trim_end(), format!("{digest}  -"));
 }
@@ -203,7 +203,7 @@ fn every_command_that_takes_a_suite_takes_a_bundle() {
     sh_elsewhere(&there, live).exits_with(0);
     let listed = sh_elsewhere(&there, "scorebox scores --db live.db --format jsonl").exits_with(0);
     assert_eq!(listed.stdout.lines().count(), 12, "{listed}");
-    // A scorer of the command line beside those of the bundle.
+    // A scorer from the command line in addition to those of the bundle.
     let beside = "scorebox run cases.jsonl --suite suite.tar -s contains --config 'contains={\"value\": \"one\"}' -q \
                   --allow-failures";
     sh_elsewhere(&there, beside).exits_with(0);
@@ -246,7 +246,7 @@ fn shards_that_were_scored_with_a_bundle_and_with_its_suite_are_of_one_run() {
     let merge = "scorebox merge out-*.parquet --db merged.db --suite suite.tar";
     let merged = sh_elsewhere(&there, merge).exits_with(0);
     assert!(merged.stderr.contains("with 4 cases of 2 shards"), "{merged}");
-    // Their plan has the seed that an option named, and the bundle its own.
+    // Their plan has the seed from an option, and the bundle has its own.
     let seeded = "scorebox shard suite.tar in-0.parquet -o seeded.parquet --seed 5";
     sh_elsewhere(&there, seeded).exits_with(0);
     let merge = "scorebox merge seeded.parquet --db seeded.db --suite suite.tar";
@@ -353,7 +353,7 @@ fn an_oci_client_reads_a_bundle_and_a_registry_keeps_it() {
         .collect();
     let (toml, wasm) = ("application/toml", "application/wasm");
     assert_eq!(types, [toml, toml, toml, wasm, wasm]);
-    // There and back, with the client's own tar.
+    // Packed and unpacked by the client's own tar.
     let host = registry.host();
     folder
         .sh(&format!(

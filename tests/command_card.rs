@@ -1,5 +1,5 @@
-//! `scorebox card`: what the page of a scorer says, that others get the same page by the command lines on it, and that
-//! texts of strangers do nothing in it.
+//! `scorebox card`: the page of a scorer, that others can reproduce it with the command lines on it, and that texts of
+//! strangers cannot do anything in it.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
     scorer_desk::{Desk, with_example},
 };
 
-/// Replies that people looked at.
+/// Replies that people labelled.
 pub(crate) fn begin() -> Folder {
     let folder = Folder::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/begin/cases.jsonl");
@@ -39,7 +39,7 @@ fn scores(stderr: &str) -> &str {
     stderr.split("scores sha256:").nth(1).unwrap_or_else(|| panic!("{stderr}")).trim_end()
 }
 
-/// The command lines of a page, in their order.
+/// The command lines of a page, in order.
 fn command_lines(page: &str) -> Vec<String> {
     let (_, from) = page.split_once("Command lines</h3>").unwrap();
     let lines = from.split("<pre ").skip(1).map(|part| {
@@ -176,7 +176,7 @@ fn the_command_lines_of_a_page_give_the_same_page_elsewhere() {
         elsewhere.sh(line).exits_with(0);
     }
     assert_eq!(read(&elsewhere, "again.html"), page);
-    // A page of a machine has more on it, and the same digest of the scores.
+    // A page that describes the machine has more on it, and the same digest of the scores.
     let third = folder.sh(&format!("{card} -o third.html")).exits_with(0);
     assert_eq!(scores(&third.stderr), scores(&first.stderr));
     assert!(read(&folder, "third.html").contains("id=\"machine\""));
@@ -203,7 +203,7 @@ fn the_digest_of_scores_names_cases_configuration_and_what_is_said() {
     ] {
         assert_ne!(all.0, card(other).0, "{other}");
     }
-    // Each score has its own digest, which one case is enough to check.
+    // Each score has its own digest, so one case is enough to check a score.
     let of_b = |page: &str| {
         let (_, row) = page.split_once("scope=\"row\">b</th>").unwrap();
         let (_, digest) = row.split_once("<code>").unwrap();
@@ -211,7 +211,7 @@ fn the_digest_of_scores_names_cases_configuration_and_what_is_said() {
     };
     let alone = card("length --config '{\"max\": 9}' --cases b.jsonl");
     assert_eq!(of_b(&all.1), of_b(&alone.1));
-    // As docs/card.md says, of what the database has.
+    // As in docs/card.md, with the contents of the database.
     card("length --config '{\"max\": 9}' --cases b.jsonl --db kept.db");
     let row = folder.sh("scorebox scores --db kept.db --format jsonl").exits_with(0).json();
     let digest_in = |key: &str| row[key].as_str().unwrap().to_owned();
@@ -277,7 +277,7 @@ fn texts_of_strangers_do_nothing_on_a_page() {
     assert_eq!(browser.script(asked), json!([]));
     let marks = browser.texts("[aria-label='Lowest and highest scores'] .act");
     assert_eq!(marks, ["\\u{202e}", "\\u{202e}", "\\u{0}"], "what cannot be seen is shown");
-    // Its policy keeps out what a fault in the escaping would let in.
+    // Its content security policy blocks what a mistake in the escaping would let in.
     let injected = "const it = document.createElement('script'); it.textContent = \"document.title = 'owned'\";
                     document.body.append(it); return document.title";
     assert!(browser.script(injected).as_str().unwrap().starts_with("<img"));
@@ -407,7 +407,7 @@ fn a_published_scorer_that_is_locked_has_a_page() {
     );
     let first = "touch suite.toml && scorebox add HOST/team/word-f1:0.1.0";
     assert_eq!(command_lines(&page)[0], first);
-    // As it is typed in a new folder.
+    // Typed in a new folder.
     let add = desk.sh(&format!("mkdir new && cd new && {first} --plain-http --yes"));
     add.exits_with(0);
     assert!(
@@ -438,7 +438,7 @@ fn a_page_says_who_signed_a_scorer_by_the_signature_in_the_lock() {
     let (key, _) = key.split_once('"').unwrap();
     let page = desk.read("card.html");
     assert!(page.contains(&format!("<dt>signed by</dt><dd>{key}</dd>")), "{key}");
-    // Another key's name over the signature of this one.
+    // The name of another key over this key's signature.
     let other = key.replacen(&key[10..14], "AAAA", 1);
     desk.write("scorebox.lock", &lock.replace(key, &other));
     let refused = desk.sh(card).exits_with(2);

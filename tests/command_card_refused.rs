@@ -1,5 +1,5 @@
-//! `scorebox card` where there is no page: wrong arguments, scorers with mistakes, an interrupt. Which pages there are
-//! is in `command_card`.
+//! `scorebox card` when it makes no page: wrong arguments, scorers with mistakes, an interrupt. `command_card` tests
+//! the pages.
 
 use std::{
     fs,
@@ -92,7 +92,7 @@ fn a_script_with_a_mistake_has_no_page_and_one_that_wants_a_configuration_has() 
     assert!(inspected.stdout.contains("Wants (wants)"), "{inspected}");
 }
 
-/// Whether to grant something is asked before it is.
+/// A user inspects a scorer before deciding on its grants.
 #[test]
 fn a_scorer_that_needs_a_grant_is_inspected_without_it() {
     let folder = Folder::new();

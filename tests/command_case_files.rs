@@ -1,5 +1,5 @@
-//! Files of cases that lack something, or are something else: what --map says and no case has, files without a case,
-//! other formats.
+//! Files of cases that lack something or have another format: paths of --map that no case has, files without a case,
+//! formats of other tools.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The errors and hints of a command that ends with 2.
+/// The errors and hints of a command that exits with 2.
 fn refused(folder: &Folder, command: &str) -> String {
     let output = folder.sh(command).exits_with(2);
     let lines = output.stderr.lines();
@@ -40,7 +40,7 @@ fn a_rule_that_finds_nothing_in_any_case_is_an_error_and_the_scores_stay() {
     error: --map `id=/nope` finds nothing in any case; the first has the keys `id`, `output`, `timing`
     ");
     assert_eq!(stored(&folder), ["4"]);
-    // One case that has it is enough.
+    // One case with it is enough.
     let some =
         format!("{SLOW}{{\"id\": \"c\", \"output\": \"x\", \"timing\": {{\"msec\": null}}}}\n");
     folder.write("some.jsonl", some);
@@ -109,7 +109,7 @@ fn a_file_without_a_case_is_an_error_beside_others() {
             assert!(said.starts_with(&expected), "{command}: {said}");
         }
         assert!(!folder.path("out.jsonl").exists());
-        // An empty file is known from its size, before anything is scored.
+        // The size of an empty file shows that it is empty, before anything is scored.
         assert_eq!(folder.path("scorebox.db").exists(), empty != "empty.jsonl", "{empty}");
     }
     let run = "scorebox run suite.toml -q --run-id r slow.jsonl";
@@ -153,7 +153,7 @@ fn a_file_that_is_not_one_of_cases_is_named_as_what_it_is() {
     ");
 }
 
-/// promptfoo's `--repeat 3` of two tests, in the order in which answers came.
+/// The results of promptfoo's `--repeat 3` over two tests, in the order in which the answers arrived.
 #[test]
 fn repeats_of_a_test_of_promptfoo_are_attempts_at_one_case() {
     let folder = Folder::new();

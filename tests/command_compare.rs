@@ -1,4 +1,4 @@
-//! Two runs side by side: `scorebox compare`; and the intervals of means.
+//! `scorebox compare`: two runs side by side; and the intervals of means.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 use crate::fixture::Folder;
 
-/// Two runs over the same hundred questions of GSM8K: the answers of two of its models, with the questions as cases.
+/// Two runs over the same hundred questions of GSM8K: the answers of two models, with the questions as cases.
 fn two_models() -> Folder {
     let folder = Folder::new();
     for (run, model) in [("small", "6b_verification"), ("large", "175b_verification")] {
@@ -20,7 +20,7 @@ fn two_models() -> Folder {
     folder
 }
 
-/// Cases with these outputs, each of which should be `right`, as a run of `exact-match`.
+/// A run of `exact-match` over cases with these outputs, where `right` is the expected output.
 pub(crate) fn run_of(folder: &Folder, run: &str, cases: &[(&str, &str)]) {
     let mut lines = String::new();
     for (id, output) in cases {
@@ -82,7 +82,7 @@ fn two_runs_of_real_answers_side_by_side() {
     ");
 }
 
-/// By hand and by SciPy: of 100 questions 24 are won and 12 lost; `binomtest(12, 36).pvalue` is 0.0652.
+/// By hand and by SciPy: of 100 questions, 24 are won and 12 lost; `binomtest(12, 36).pvalue` is 0.0652.
 #[test]
 fn figures_are_those_of_the_same_counts_elsewhere() {
     let folder = two_models();
@@ -97,9 +97,9 @@ fn figures_are_those_of_the_same_counts_elsewhere() {
     close(&scorer["test"]["p"], 0.065_245_335_223_153_25);
     close(&scorer["mcnemar"], 0.065_245_335_223_153_25);
     close(&scorer["signTest"], 0.065_245_335_223_153_25);
-    // Three scorers changed, and are tests: the smallest p value counts three times, the second twice.
+    // Three scorers changed and are tested: the smallest p value is multiplied by three, the second by two.
     close(&scorer["pCorrected"], 0.065_245_335_223_153_25 * 2.0);
-    // The differences are 24 times 1, 12 times -1, else 0.
+    // The differences are 1 in 24 cases, -1 in 12 cases, and otherwise 0.
     let stddev = ((36.0 - 100.0 * 0.12 * 0.12) / 99.0_f64).sqrt();
     close(&scorer["effect"], 0.12 / stddev);
     assert_eq!((&json["cases"], &json["tests"]), (&100.into(), &3.into()));
@@ -120,8 +120,9 @@ fn a_better_run_is_better_and_the_other_way_round_worse() {
     folder.sh("scorebox compare after before").exits_with(0);
 }
 
-/// Fifteen more of sixty, so that the variance of the differences is 0.1875. SciPy: with a difference of 0.1, of which
-/// 0.14875 of the cases change one way and 0.04875 the other, the exact sign test finds it 80 times of 100 in 166 cases.
+/// Fifteen more of sixty, so that the variance of the differences is 0.1875. By SciPy: with a difference of 0.1, where
+/// 0.14875 of the cases change one way and 0.04875 the other, the exact sign test detects it 80 times in 100 with 166
+/// cases.
 #[test]
 fn a_number_of_cases_is_named_for_the_difference_that_is_asked_for() {
     let folder = Folder::new();
@@ -169,7 +170,7 @@ fn a_difference_that_is_on_no_scale_is_refused_and_never_said_to_be_shown() {
     folder.sh("scorebox compare a b --difference 1").exits_with(0);
 }
 
-/// Five of five wins: the interval of the mean is above 0, and 2 of 32 ways to swap are as far.
+/// Five wins of five: the interval of the mean is above 0, and 2 of 32 ways to swap the signs are as extreme.
 #[test]
 fn an_interval_that_leaves_out_0_where_p_shows_nothing_is_explained() {
     let folder = Folder::new();
@@ -230,7 +231,7 @@ fn runs_of_two_databases_are_compared_like_those_of_one() {
     assert!(same.stderr.contains("numeric-answer: the same on all 100 cases"), "{}", same.stderr);
 }
 
-/// A run's rows come in the order in which workers finish, and its cases in that of the file: neither matters.
+/// Rows are stored in the order in which workers finish, and cases in that of the file: neither order matters.
 #[test]
 fn the_order_of_cases_and_workers_changes_no_bit() {
     let folder = two_models();
@@ -259,7 +260,7 @@ fn attempts_at_a_case_are_one_case_and_verdicts_are_compared() {
         "suite.toml",
         "version = 1\n[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n",
     );
-    // Of ten cases with four attempts each, half of the attempts are right before, and all afterwards.
+    // Ten cases with four attempts each: half of the attempts are right in A, and all of them in B.
     let mut files = [String::new(), String::new()];
     for (case, attempt) in (0..10).flat_map(|case| (0..4).map(move |attempt| (case, attempt))) {
         for (file, output) in
@@ -284,7 +285,7 @@ fn attempts_at_a_case_are_one_case_and_verdicts_are_compared() {
             (&10.into(), &0.5.into(), &1.0.into())
         );
         assert_eq!((&scores["finding"], &scores["wins"]), (&"better".into(), &10.into()));
-        // Ten coins on one side; McNemar's test is for cases that pass or not, not for parts of them.
+        // Ten coins land on the same side; McNemar's test is for cases that pass or fail, not for partial scores.
         let p = scores["test"]["p"].as_f64().unwrap();
         assert!((p - 2.0_f64.powi(-9)).abs() < 1e-12, "{p}");
         assert_eq!(scores["passes"], serde_json::Value::Null);
@@ -302,7 +303,7 @@ fn a_gate_finds_what_the_same_scorer_finds_if_it_is_soft() {
     for (severity, more) in [
         ("soft", "severity = \"soft\"\n"),
         ("gate", "severity = \"gate\"\n"),
-        // A soft scorer beside the gate fails no case.
+        // A soft scorer fails no case, unlike the gate.
         (
             "two",
             "severity = \"gate\"\n[scorers.long]\nuse = \"contains\"\nconfig = { value = \"w\" }\n",
@@ -332,7 +333,7 @@ fn a_gate_finds_what_the_same_scorer_finds_if_it_is_soft() {
     for scores in [&soft["scorers"][0], &gate["scorers"][0], &gate["verdict"]] {
         assert!(is_p(scores, 0.03125) && scores["finding"] == "worse", "{scores}");
     }
-    // The soft scorer has a test of its own; the verdicts have that of the gate.
+    // The soft scorer has its own test; the verdicts share that of the gate.
     let two = compared("two").json();
     assert_eq!(two["tests"], 2);
     assert!(is_p(&two["verdict"], 0.0625), "{}", two["verdict"]);
@@ -352,7 +353,7 @@ fn verdicts_that_are_not_the_scores_of_one_scorer_have_a_test_of_their_own() {
     folder.write("a.jsonl", cases(["right"; 10]));
     folder.write("b.jsonl", cases(["rights"; 10]));
     for (suite, gates) in [
-        // The score is between 0 and 1, and the verdict is not.
+        // The score is between 0 and 1, but the verdict is not.
         ("near", "[scorers.near]\nuse = \"levenshtein\"\nseverity = \"gate\"\nthreshold = 0.9\n"),
         (
             "two",

@@ -1,4 +1,4 @@
-//! Runs that were not made alike: what `scorebox compare` points out, leaves out and refuses.
+//! `scorebox compare` with runs that were not made in the same way: what it points out, leaves out and refuses.
 
 use insta::assert_snapshot;
 
@@ -84,7 +84,7 @@ fn a_run_with_errors_is_not_worse_than_itself() {
     assert!(more.stderr.ends_with(error), "{}", more.stderr);
 }
 
-/// Of three attempts at each case, one is right in both runs, and B leaves the wrong ones out.
+/// One of three attempts at each case is right in both runs, and B leaves the wrong ones out.
 #[test]
 fn attempts_without_a_score_in_b_are_not_an_improvement() {
     let folder = Folder::new();
@@ -131,7 +131,7 @@ fn attempts_without_a_score_in_b_are_not_an_improvement() {
     }
     let json = folder.sh("scorebox compare all skipped --format json").exits_with(0).json();
     assert_eq!([&json["verdict"]["absentB"], &json["scorers"][0]["absentB"]], [20, 20]);
-    // Fewer attempts at each case are another measurement, of which only the numbers are said.
+    // Fewer attempts at each case are another measurement, so only the numbers are reported.
     let fewer = folder.sh("scorebox compare all fewer --fail-if-worse").exits_with(0).stderr;
     assert!(fewer.contains("20 cases in both, with 60 attempts in A and 40 in B\n"), "{fewer}");
     folder.sh("scorebox report all skipped -o report.html").exits_with(0);
@@ -141,7 +141,7 @@ fn attempts_without_a_score_in_b_are_not_an_improvement() {
     );
 }
 
-/// Of eight attempts the highest is higher than one, whatever they measure.
+/// The highest of eight attempts is above a single one, whatever they measure.
 #[test]
 fn a_reducer_that_depends_on_the_number_of_attempts_needs_equally_many() {
     let folder = Folder::new();
@@ -175,7 +175,7 @@ fn a_reducer_that_depends_on_the_number_of_attempts_needs_equally_many() {
     folder.sh("scorebox compare one eight").exits_with(0);
 }
 
-/// The gate applies to ten of twenty cases in A, and to all in B, where it fails the other ten.
+/// The gate applies to ten of twenty cases in A, and to all cases in B, where it fails the other ten.
 #[test]
 fn cases_that_fail_in_b_and_that_a_did_not_decide_may_be_worse() {
     let folder = Folder::new();
@@ -208,18 +208,18 @@ fn cases_that_fail_in_b_and_that_a_did_not_decide_may_be_worse() {
     }
     let json = folder.sh("scorebox compare n-a failed --format json").json();
     assert_eq!(json["verdict"]["failedSpared"], 10);
-    // A case that is errored in A did not pass there either.
+    // A case that errored in A did not pass there either.
     let errored = folder.sh("scorebox compare errored failed --fail-if-worse").exits_with(0).stderr;
     let says = "\nwarning: 10 cases fail in B and errored in A, which counts as no change\n";
     assert!(errored.contains(says), "{errored}");
-    // The other way round nothing fails that did not.
+    // In the other direction, no case fails that passed before.
     folder.sh("cp scorebox.db copy.db").exits_with(0);
     let same =
         folder.sh("scorebox compare n-a n-a --with-db copy.db --fail-if-worse").exits_with(0);
     assert!(!same.stderr.contains("fail in B"), "{same}");
 }
 
-/// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
+/// Without `--fail-if-worse`, parts of the cases or of the scorers can be compared.
 #[test]
 fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {
     let folder = Folder::new();
@@ -261,7 +261,7 @@ fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {
         let stderr = compared.exits_with(3).stderr;
         assert!(stderr.ends_with(&format!("\nerror: B may be worse: {says}\n")), "{stderr}");
     }
-    // What only B has is no doubt.
+    // Cases that only B has raise no doubt.
     folder.sh("scorebox compare few all --fail-if-worse").exits_with(0);
     folder.sh("scorebox compare all gated --fail-if-worse").exits_with(0);
 }
@@ -437,7 +437,7 @@ fn losses_in_so_few_cases_that_none_is_ever_shown_may_be_worse() {
     assert_eq!(json["scorers"][0]["fewestCases"], 6);
 }
 
-/// Every case of a run without a gate passes, which is no improvement on one that has gates.
+/// Every case of a run without gates passes, which is not better than a run with gates.
 #[test]
 fn verdicts_of_a_run_whose_scorers_fail_no_case_are_not_compared() {
     let folder = Folder::new();

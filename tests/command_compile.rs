@@ -1,4 +1,4 @@
-//! `scorebox compile`: what it compiles, what it says, and what a run then finds.
+//! `scorebox compile`: the scorers that it compiles, its output, and what a later run finds in the cache.
 
 use crate::fixture::Folder;
 
@@ -19,7 +19,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The lines without the times at their ends, sorted: who is ready first is not settled.
+/// The lines without the times at their ends, sorted, because the order in which scorers are ready varies.
 fn lines(output: &str) -> Vec<String> {
     let line =
         |line: &str| line.rsplit_once("  ").unwrap().0.split_once("  ").unwrap().1.to_owned();

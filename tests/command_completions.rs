@@ -1,4 +1,5 @@
-//! What a shell offers while a command line is typed: in a real bash, as it reads a terminal, and by its function alone.
+//! The completions that a shell offers for a command line: in a real bash on a terminal, and by calling its function
+//! directly.
 
 use std::{
     fs,
@@ -20,7 +21,7 @@ fn with_a_run() -> Folder {
     folder
 }
 
-/// What bash is offered at the end of the line, without what it keeps of the line's last word.
+/// What bash offers at the end of the line, without the prefix that it keeps of the line's last word.
 fn offered(folder: &Folder, line: &str) -> Vec<String> {
     let replaced = line.rsplit([' ', '=', ':']).next().unwrap();
     let script = format!(
@@ -38,7 +39,7 @@ fn typed(folder: &Folder, line: &str) -> String {
     let mut bash: Command = folder.shell("script -qec 'bash --noprofile --norc -i' /dev/null");
     bash.env("INPUTRC", "/dev/null").env("TERM", "dumb").env_remove("HISTFILE");
     let mut bash = bash.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    // The same function for a command that writes down what it gets.
+    // The same function for a command that records its arguments.
     let setup = "unset HISTFILE; eval \"$(scorebox completions bash)\"; complete -o nospace -F _complete_scorebox typed; \
                  typed() { printf '<%s>' \"$@\" > typed; }";
     let line = line.replace('⇥', "\t");

@@ -1,4 +1,4 @@
-//! `convert`, and `run` over what other tools wrote: the files in `tests/readers`, which the tools themselves made.
+//! `convert`, and `run` over files of other tools: those in `tests/readers`, which the tools themselves wrote.
 
 use std::{
     fs::{self, OpenOptions},
@@ -39,12 +39,12 @@ pub(crate) fn cases(output: &Output) -> Vec<Value> {
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The cases of a file, which is read without a word about its format.
+/// The cases of a file whose format is not named.
 pub(crate) fn converted(folder: &Folder, arguments: &str) -> Vec<Value> {
     cases(&folder.sh(&format!("scorebox convert {arguments}")).exits_with(0))
 }
 
-/// The values at these pointers, of each case.
+/// The values at these pointers in each case.
 pub(crate) fn values(cases: &[Value], pointers: &[&str]) -> Vec<Value> {
     let of = |case: &Value| pointers.iter().map(|it| case.pointer(it).cloned()).collect::<Vec<_>>();
     cases.iter().map(|case| json!(of(case))).collect()
@@ -277,7 +277,7 @@ fn a_scorer_of_traces_reads_the_spans_of_a_case() {
     }
 }
 
-/// A dollar for a token, and half of it for one that was read from a cache.
+/// One dollar for a token, and half of that for a token from a cache.
 const PRICED: &str = r#"
 [scorers.cost]
 use = "cost-budget"
@@ -469,7 +469,7 @@ fn a_large_document_is_read_one_record_at_a_time() {
     }
     document.push_str("]}}");
     folder.write("large.json", document);
-    // 50 MB in 400 MB of address space, most of which the binary has.
+    // A file of 50 MB in an address space of 400 MB, most of which the binary takes.
     let read =
         folder.sh("ulimit -v 400000; scorebox convert large.json --from promptfoo").exits_with(0);
     assert_eq!(read.stdout.lines().count(), 250);
@@ -481,7 +481,7 @@ fn a_signal_leaves_no_file_that_is_not_complete() {
         let folder = Folder::new();
         folder.sh("mkfifo cases.jsonl").exits_with(0);
         let child = folder.spawn("scorebox convert cases.jsonl -o converted.jsonl");
-        // It waits for more of them.
+        // The reader waits for more lines.
         let mut cases = OpenOptions::new().write(true).open(folder.path("cases.jsonl")).unwrap();
         cases.write_all(&b"{\"output\": \"x\"}\n".repeat(20_000)).unwrap();
         let begun = || {

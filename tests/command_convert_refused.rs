@@ -1,5 +1,4 @@
-//! `scorebox convert` of files that are refused: formats that cannot be told apart, damage, encodings, characters that
-//! cannot be seen.
+//! `scorebox convert` of files that it refuses: formats that look alike, damage, encodings, invisible characters.
 
 use std::fs;
 
@@ -87,14 +86,14 @@ fn a_damaged_line_of_a_log_is_a_case_that_is_not_valid() {
         let why = "line 2 of the file is not valid JSON: EOF while parsing";
         assert!(refused.stderr.contains(why), "{refused}");
         assert!(!refused.stderr.contains("column 0"), "{refused}");
-        // All others are read.
+        // All other files are read.
         let cases = |file: &str| {
             let format = if log == samples { "lm-eval" } else { "openai-evals" };
             let read = folder.sh(&format!("scorebox convert {file} --from {format}"));
             read.stdout.lines().count()
         };
         assert_eq!(cases(name), cases(log), "{name}");
-        // So it is with a line of another shape.
+        // The same holds for a line of another shape.
         folder.write(name, format!("{first}\n{{\"doc\": 1, \"run_id\": 7}}\n{rest}"));
         let refused = folder.sh(&format!("scorebox run {name} -s is-refusal -q"));
         let why = "line 2 of the file is not what is expected: ";
@@ -154,7 +153,7 @@ trait ReplaceAll {
 }
 
 impl ReplaceAll for Vec<u8> {
-    /// With `to`, of the same length, in each place where there is `from`.
+    /// Replaces `from` by `to`, which has the same length, in every position.
     fn replace_all(mut self, from: &[u8], to: &[u8]) -> Vec<u8> {
         assert_eq!(from.len(), to.len());
         let places = self.windows(from.len()).enumerate().filter(|(_, it)| *it == from);

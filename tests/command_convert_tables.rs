@@ -1,4 +1,4 @@
-//! `scorebox convert` of tables: CSV, Parquet, Arrow, and what writes them.
+//! `scorebox convert` of tables: CSV, Parquet and Arrow, as several programs write them.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Databases and cache folders that are not as they should be.
+//! Databases and cache folders that are locked, foreign, newer or missing.
 
 use std::{
     fs::{self, Permissions},
@@ -102,7 +102,7 @@ fn two_runs_write_one_database_at_the_same_time() {
     folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
     let mut long =
         folder.spawn("scorebox run -s length --config length={\\\"max\\\":9} many.jsonl");
-    // One after another, while the long one writes.
+    // One after another, while the long run writes.
     for run in 0..3 {
         folder
             .sh(&format!("scorebox run -s contains answers.jsonl --run-id short-{run}"))
@@ -118,7 +118,7 @@ fn two_runs_write_one_database_at_the_same_time() {
     );
 }
 
-/// Large cases wait for room that small ones hold; when these are no longer taken, they are dropped.
+/// Large cases wait for memory that small ones hold; small cases that are no longer taken are dropped.
 #[test]
 fn a_run_whose_database_fails_ends() {
     let folder = Folder::new();
@@ -127,7 +127,7 @@ fn a_run_whose_database_fails_ends() {
         format!("{{\"id\": \"{number}\", \"output\": \"{output}\"}}\n")
     };
     folder.write("large.jsonl", (0..300).map(line).collect::<String>());
-    // No file may become larger than some MiB.
+    // No file may grow beyond a few MiB.
     let output = folder.sh("trap '' XFSZ; ulimit -f 8000; \
          exec scorebox run -j 2 -s length --config 'length={\"max\": 9}' large.jsonl");
     assert!(output.exits_with(2).stderr.contains("disk I/O error"));
@@ -146,7 +146,7 @@ fn scores_are_read_while_another_process_writes() {
 #[test]
 fn a_database_that_cannot_be_written_is_refused_but_read() {
     if rustix::process::geteuid().is_root() {
-        return; // For whom everything can be written.
+        return; // Root can write everything.
     }
     let folder = Folder::new();
     folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
@@ -219,7 +219,7 @@ fn the_database_is_chosen_by_option_or_environment() {
     assert!(!folder.path("scorebox.db").exists());
 }
 
-/// They write into a database only if the user says so.
+/// These commands write into a database only if the user asks for it.
 #[test]
 fn commands_that_need_no_database_take_none_from_the_environment() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `scorebox run --events`: what is in the events, where they go, and what happens if they cannot be written.
+//! `scorebox run --events`: what the events contain, where they go, and what happens if they cannot be written.
 
 use std::{collections::BTreeMap, fs, path::Path, process::Stdio};
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::fixture::Folder;
 
-/// A case of each outcome, a line that is not a case, and a scorer that fails, one that does not apply and one that
-/// summarizes.
+/// One case for each outcome, a line that is not a case, and three scorers: one that fails, one that does not apply,
+/// and one that summarizes.
 const CASES: &str = r#"{"id": "good", "nodeId": "sums", "output": "4", "groundTruth": "4", "metadata": {"label": "a"}}
 not a case
 {"id": "left", "output": "4", "groundTruth": "4", "skip": "flaky"}
@@ -30,7 +30,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The events in a file, in its order.
+/// The events of a file, in order.
 fn events(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
@@ -73,10 +73,10 @@ fn a_scorer_starts_and_then_finishes_or_fails_with_the_fields_of_smithers() {
     assert_eq!((&failed["type"], &failed["nodeId"]), (&json!("ScorerFailed"), &json!("broken")));
     assert_eq!(failed["error"]["kind"], "invalid-input");
     assert_eq!((&failed["iteration"], &failed["attempt"]), (&json!(1), &json!(2)));
-    // It has no number for a case.
+    // The line has no number for a case.
     let label = of("good", "labels")[1];
     assert_eq!((&label["status"], &label["score"]), (&json!("not-applicable"), &Value::Null));
-    // What is skipped has no event but the case's own.
+    // A skipped case has only its own event.
     assert!(!of_scorers.contains_key(&("left".into(), "right".into())));
     let cases = |kind| of_type(&events, kind).iter().map(|it| it["ordinal"].clone()).collect();
     let (accepted, mut finished): (Vec<Value>, Vec<Value>) =
@@ -109,7 +109,7 @@ fn a_run_begins_and_ends_with_an_event_and_says_what_was_refused() {
     assert_eq!(ended["root"], root[0]);
 }
 
-/// Who looks at a file of events may do so on a terminal.
+/// Someone may view a file of events on a terminal.
 #[test]
 fn what_is_not_seen_is_escaped_wherever_events_go() {
     let folder = Folder::new();
@@ -130,7 +130,7 @@ fn what_is_not_seen_is_escaped_wherever_events_go() {
     }
 }
 
-/// Every line of runs that end in several ways, against the schema; and lines that it must refuse.
+/// Checks every line of runs that end in different ways against the schema, which must also refuse some lines.
 #[test]
 fn the_schema_takes_every_event_and_no_other() {
     let folder = folder();
@@ -205,7 +205,7 @@ fn a_file_that_is_there_is_appended_to() {
     assert_eq!(started, ["first", "second"]);
 }
 
-/// Nothing is scored if that is known before.
+/// If this is known in advance, nothing is scored.
 #[test]
 fn a_place_that_events_cannot_go_to_is_an_error_before_the_first_score() {
     let folder = folder();
@@ -229,7 +229,7 @@ fn a_place_that_events_cannot_go_to_is_an_error_before_the_first_score() {
     assert_eq!(fs::read_to_string(folder.path("cases.jsonl")).unwrap(), CASES);
 }
 
-/// `/dev/full` takes no byte.
+/// `/dev/full` accepts no bytes.
 #[test]
 fn events_that_cannot_be_written_later_lose_no_score() {
     let folder = folder();
@@ -256,7 +256,7 @@ fn a_program_behind_a_named_pipe_gets_every_event() {
     let folder = Folder::new();
     folder.sh("mkfifo pipe").exits_with(0);
     let mut reader = folder.shell("exec cat pipe >read.jsonl").spawn().unwrap();
-    // Until the reader has opened it, the pipe is refused.
+    // The pipe is refused until the reader has opened it.
     let run = "until scorebox run suite.toml answers.jsonl -q --events pipe; do :; done";
     folder.sh(run).exits_with(0);
     assert!(reader.wait().unwrap().success());
@@ -265,7 +265,7 @@ fn a_program_behind_a_named_pipe_gets_every_event() {
     assert_eq!(of_type(&events, "ScorerFinished").len(), 1600);
 }
 
-/// A scorer that waits in a host call until its time is over is seen to have started while it waits.
+/// A scorer that waits in a host call until its time-out is reported as started while it waits.
 #[test]
 fn a_scorer_that_takes_its_time_is_seen_to_have_started() {
     let folder = folder();

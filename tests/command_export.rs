@@ -1,4 +1,4 @@
-//! `export`: the scores of a run as one table, in each format, and a file that is written whole or not at all.
+//! `export`: writes the scores of a run as one table, in each format, and writes its file completely or not at all.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::Folder;
 
-/// A run of three cases, one of which tries to be a formula, with a scorer that has an error for each.
+/// A run of three cases, one of which tries to be a spreadsheet formula, with a scorer that fails on each.
 fn with_a_run() -> Folder {
     let folder = Folder::new();
     folder.write(
@@ -47,7 +47,7 @@ fn a_row_of_lines_has_all_columns_and_nested_json() {
     assert_eq!(rows[4]["output"], Value::Null);
 }
 
-/// The first cells of the table in docs/export.md, in its order.
+/// The first cells of the table in docs/export.md, in order.
 fn columns_of_the_page() -> Vec<String> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/export.md");
     let page = fs::read_to_string(page).unwrap();
@@ -89,7 +89,7 @@ fn csv_has_the_columns_of_the_page_and_no_formulas() {
 fn parquet_has_the_same_rows() {
     let folder = with_a_run();
     folder.sh("scorebox export r -o scores.parquet").exits_with(0);
-    // It is read back as cases, whose columns it has.
+    // Reads the table back as cases, which have its columns.
     let read = folder.sh("scorebox convert scores.parquet").exits_with(0);
     let rows: Vec<Value> =
         read.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -130,7 +130,7 @@ fn a_table_is_written_whole_and_no_other_file_is_replaced() {
     assert!(wrong.stderr.contains("csv, jsonl and parquet"), "{wrong}");
 }
 
-/// `script` makes a terminal.
+/// `script` provides a terminal.
 #[cfg(unix)]
 #[test]
 fn parquet_is_refused_on_a_terminal() {
@@ -178,7 +178,7 @@ fn half_of_a_surrogate_pair_does_not_make_a_table_unreadable() {
     let converted = folder.sh("scorebox convert cases.jsonl").exits_with(0);
     assert_eq!(converted.stdout, case.replace("ud83d", "ufffd") + "\n");
     assert!(converted.stderr.contains(warning), "{converted}");
-    // The scorer has seen what was written.
+    // The scorer sees the text as it was written.
     let stored = folder.rows("SELECT metadata FROM cases");
     assert_eq!(stored, [r#"{"reason": "\ud83d bad"}"#]);
 }

@@ -1,5 +1,5 @@
-//! Cases whose task failed: no scorer runs, every scorer that is for them has an error, and it stays so whoever scores,
-//! resumes, reuses, merges or verifies.
+//! Cases whose task failed: no scorer runs, every scorer that applies to them has an error, and scoring, resuming,
+//! reusing, merging and verifying keep it so.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 use crate::{fixture::Folder, shard_fixture::write_texts};
 
-/// Two gates, of which one is for some cases only, and a scorer of the results of a third one.
+/// Two gates, one of which applies only to some cases, and a scorer of the results of a third one.
 const SUITE: &str = r#"
 [defaults]
 severity = "gate"
@@ -45,7 +45,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What a run has of each case and scorer.
+/// The stored rows of a run: each case and scorer.
 fn rows(folder: &Folder, run: &str) -> Vec<String> {
     folder.rows(&format!(
         "SELECT case_id, scorer_id, status, score, error_kind, error_message FROM scores WHERE run_id = '{run}'
@@ -63,7 +63,7 @@ const FAILED: [&str; 12] = [
     "half | written | skipped | null | null | null",
     "half | written.explained | skipped | null | null | null",
     "skipped | long | skipped | null | null | null",
-    // Who failed did not choose to be left out.
+    // A case that failed did not choose to be left out.
     "skipped | right | error | null | task-failed | the task failed: crashed",
     "skipped | written | error | null | task-failed | the task failed: crashed",
     "skipped | written.explained | error | null | task-failed | the task failed: crashed",
@@ -143,7 +143,7 @@ fn why_a_task_failed_is_shown_with_its_case() {
 #[test]
 fn rows_of_failed_tasks_are_held_against_the_cases() {
     for change in [
-        // A score where there should be none, and none where there should be one.
+        // A score where there must be none, and no score where there must be one.
         "UPDATE score_rows SET status = 'scored', score = 1.0, error_kind = NULL, error_message = NULL
          WHERE error_kind = 'task-failed'",
         "UPDATE score_rows SET status = 'error', score = NULL, error_kind = 'task-failed',
@@ -164,7 +164,8 @@ fn rows_of_failed_tasks_are_held_against_the_cases() {
     }
 }
 
-/// As a scorebox before the key had them: the key is stored among the unknown ones, and its case was scored.
+/// The state that a version of scorebox without the key wrote: the key is stored among the unknown ones, and its case
+/// was scored.
 #[test]
 fn a_case_that_was_scored_when_the_key_was_unknown_is_computed_again() {
     let folder = folder();
@@ -181,7 +182,7 @@ fn a_case_that_was_scored_when_the_key_was_unknown_is_computed_again() {
 fn a_resumed_run_keeps_the_errors_unless_the_case_has_changed() {
     let folder = folder();
     folder.sh("scorebox run suite.toml tasks.jsonl -q --run-id r").exits_with(1);
-    // As if the process had died before the scorer of results had its turn.
+    // The state after the process died before the scorer of results had its turn.
     let database = folder.database("scorebox.db");
     database.execute("DELETE FROM score_rows WHERE scorer = 4", []).unwrap();
     let killed = "UPDATE runs SET state = 'running', root = NULL, root_version = NULL, size_bytes = NULL, finished_at_ms = NULL";
@@ -195,7 +196,7 @@ fn a_resumed_run_keeps_the_errors_unless_the_case_has_changed() {
     assert!(changed.stderr.contains("the content of the case `half` has changed"), "{changed}");
 }
 
-/// As of a scorebox before the key: the cases were stored and scored without their errors.
+/// The state that a version of scorebox without the key wrote: the cases were stored and scored without their errors.
 #[test]
 fn a_run_that_began_without_errors_says_how_it_is_resumed_and_is() {
     let folder = folder();

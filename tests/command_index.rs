@@ -1,5 +1,5 @@
-//! `scorebox index` with a real registry: what is written of published scorers, its serial number and signature, where
-//! it is published, and what `scorebox add` makes of an index.
+//! `scorebox index` with a real registry: what it writes about published scorers, its serial number and signature,
+//! where it is published, and how `scorebox add` uses an index.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::{
     scorer_desk::{Desk, guest},
 };
 
-/// A desk with the keys, `team/word-f1`, signed by the team, and `people/reader`, signed by somebody else.
+/// A desk with the keys, `team/word-f1`, signed by the team, and `people/reader`, signed by someone else.
 fn desk() -> Option<Desk> {
     let desk = Desk::new()?;
     desk.write("team.key", TEAM);
@@ -52,7 +52,7 @@ fn serial(desk: &Desk) -> u64 {
     Index::parse(&fs::read(desk.folder.path("index.json")).unwrap()).unwrap().serial
 }
 
-/// Whether the signature beside the index is one of it by the team.
+/// Whether the signature next to the index is valid and made by the team.
 fn is_signed(desk: &Desk) -> bool {
     let read = |name: &str| fs::read(desk.folder.path(name)).unwrap();
     let signature = String::from_utf8(read("index.json.minisig")).unwrap();
@@ -74,7 +74,7 @@ fn an_index_says_what_is_published_and_what_the_scorers_say_about_themselves() {
     let index: Value = serde_json::from_str(&desk.read("index.json")).unwrap();
     let mut scorers = index["scorers"].clone();
     for scorer in scorers.as_array_mut().unwrap() {
-        // Another compiler gives other sizes.
+        // Another compiler produces other sizes.
         assert!(scorer["bytes"].take().as_u64().unwrap() > 10_000);
     }
     assert_snapshot!(serde_json::to_string_pretty(&scorers).unwrap(), @r#"
@@ -181,7 +181,7 @@ fn an_index_in_a_registry_is_searched_and_replaced_by_a_newer_one_only() {
     assert!(again.stderr.contains("oci://HOST/team/index:1 is published already"), "{again}");
     publish(BOTH).exits_with(0);
     assert_eq!(desk.sh("scorebox search reader").exits_with(0).stdout.lines().count(), 2);
-    // Somebody makes one from the beginning.
+    // Someone creates a new index from scratch.
     fs::remove_file(desk.folder.path("index.json")).unwrap();
     let older = publish("HOST/signed/word-f1:0.1.0 --name team").exits_with(2);
     assert_snapshot!(older.stderr, @"
@@ -211,7 +211,7 @@ fn an_index_that_another_key_signed_is_replaced_only_if_that_is_asked_for() {
     assert_eq!(there(), of_the_team);
     publish("-o other.json --sign other.key --replace").exits_with(0);
     assert_ne!(there(), of_the_team);
-    // Its own may be newer only, with or without the option.
+    // An index by the same signer may only be replaced by a newer one, with or without the option.
     let older = publish("-o third.json --sign other.key --serial 3 --replace").exits_with(2);
     assert!(older.stderr.contains("an index with the serial number 9 is published"), "{older}");
     let unused = index(&desk, "HOST/signed/word-f1:0.1.0 --replace").exits_with(2);
@@ -269,14 +269,14 @@ fn nothing_is_written_where_a_scorer_is_not_as_it_should_be() {
     hint: check the name and the version
     ");
     assert_snapshot!(refused("--name team HOST/people/reader:0.1.0"), @"error: `HOST/people/reader:0.1.0` is named twice");
-    // An old scorer that is handed out as a new one.
+    // An old scorer is served as a new one.
     let manifest = desk.registry.get("/v2/people/reader/manifests/0.1.0");
     desk.registry.put_manifest("people/reader", "9.0.0", &manifest);
     assert_snapshot!(refused("--name team HOST/people/reader:9.0.0"), @"
     error: `HOST/people/reader:9.0.0`: the component's version is 0.1.0, which differs from its tag
     hint: no index was written: leave it out, or ask its publisher
     ");
-    // The signature of another component.
+    // The signature belongs to another component.
     let mut manifest: Value = serde_json::from_slice(&manifest).unwrap();
     let other = desk.registry.get("/v2/signed/word-f1/manifests/0.1.0");
     let other: Value = serde_json::from_slice(&other).unwrap();
@@ -325,7 +325,7 @@ fn who_adds_a_scorer_sees_what_an_index_says_otherwise() {
     index(&desk, "HOST/people/reader:0.1 --name team --sign team.key --publish HOST/team/index:1")
         .exits_with(0);
     desk.sh("scorebox search reader").exits_with(0);
-    // The same tag has another component now, which nobody signed.
+    // The same tag now has another component, which no one signed.
     let other = desk.registry.get("/v2/team/word-f1/manifests/0.1.0");
     assert!(!String::from_utf8(other).unwrap().contains("scorebox.signer"));
     desk.registry.move_tag("people/reader", "0.1.0", "team/word-f1");

@@ -1,4 +1,4 @@
-//! Files that a command is to read, whatever they are for: devices, pipes, files without end, and what is not text.
+//! Files that a command reads, whatever they are for: devices, pipes, endless files, and files that are not text.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use scorebox::registry::Registry;
 
 use crate::fixture::Folder;
 
-/// A device has no end. It is refused before anything of it is read, wherever a file is named.
+/// A device never ends. It is refused before it is read, wherever it is named.
 #[test]
 fn a_device_is_not_a_file() {
     let folder = Folder::new();
@@ -114,7 +114,7 @@ fn a_file_that_is_not_text_and_a_folder_are_refused() {
     ");
 }
 
-/// What a shell hands over as `/dev/stdin` or `<(…)` is a pipe with a name.
+/// A shell passes `/dev/stdin` and `<(…)` as a named pipe.
 #[test]
 fn a_pipe_is_read_wherever_a_file_is() {
     let folder = Folder::new();

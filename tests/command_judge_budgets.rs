@@ -1,5 +1,5 @@
-//! What asking judges costs, and the budgets of calls, tokens and US dollars that end it: who may have one, and what
-//! makes it impossible to keep. With a real server of OpenAI's protocol on the loopback interface.
+//! The costs of asking judges, and the budgets of calls, tokens and US dollars that limit them: which suites may have
+//! one, and what makes it impossible to keep. Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::{
     fs,
@@ -58,7 +58,7 @@ fn a_first_question_without_an_answer_ends_a_budget_in_dollars_because_its_cost_
     let (says, hears) = std::sync::mpsc::channel::<()>();
     let hears = std::sync::Mutex::new(hears);
     let server = ModelServer::saying(move |_| {
-        // Until the test is over.
+        // The server waits until the test is over.
         let _ = hears.lock().unwrap().recv();
         "1".into()
     });
@@ -85,7 +85,7 @@ fn a_spent_budget_of_a_scorer_names_it() {
 
 #[test]
 fn a_cheap_question_first_and_dear_ones_after_it_at_once_keep_a_budget_in_dollars() {
-    // A long question costs 0.01 dollars, and is under way until all that may begin with it have begun.
+    // A long question costs 0.01 dollars, and stays under way until all calls that may begin with it have begun.
     let program = "if [ $(wc -c) -gt 5000 ]; then sleep 0.2; cost=0.01; else cost=0.0001; fi; \
                    echo $cost >>asked; echo \"{\\\"text\\\": \\\"1\\\", \\\"costUsd\\\": $cost}\"";
     let folder = folder("", &[], "");
@@ -104,7 +104,7 @@ fn a_cheap_question_first_and_dear_ones_after_it_at_once_keep_a_budget_in_dollar
     let asked = fs::read_to_string(folder.path("asked")).unwrap();
     let costs: Vec<f64> = asked.lines().map(|cost| cost.parse().unwrap()).collect();
     assert!((4..=7).contains(&costs.len()), "{asked}: {run}");
-    // Without those that were under way when the first call found it spent, it would be less.
+    // Without the calls that were under way when the first one found the budget spent, it would be less.
     let spent =
         format!("{:.6} US dollars are spent, of a budget of 0.035", costs.iter().sum::<f64>());
     assert!(run.stderr.contains(&spent), "{spent}: {run}");
@@ -245,7 +245,7 @@ fn money_is_counted_by_the_price_and_ends_a_budget() {
     assert_eq!(run.code, Some(1), "{run}");
     let spent = "0.000048 US dollars are spent, of a budget of 0.00004";
     assert!(run.stderr.contains(spent), "{run}");
-    // Two leave something of it, and the third spends that: no call is sent while another might.
+    // Two calls leave some of the budget, and the third spends the rest: no call is sent while another might spend it.
     assert_eq!(server.asked().len(), 3, "{run}");
     assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
 }
@@ -291,8 +291,8 @@ fn a_budget_of_money_stops_a_run_whose_server_refuses_and_counts_no_tokens() {
     assert_eq!(server.asked().len(), 1, "{run}");
 }
 
-/// A server that fails so many times for the second output that it is asked about, whichever comes second, and counts
-/// no tokens of that; with the folder of a suite that tries again once.
+/// A server that fails this many times for whichever output is the second that it is asked about, without counting
+/// tokens for the failures; with the folder of a suite that tries once more.
 fn failing(times: usize) -> (ModelServer, Folder) {
     let first = OnceLock::new();
     let second = OnceLock::new();
@@ -315,14 +315,14 @@ fn failing(times: usize) -> (ModelServer, Folder) {
 #[test]
 fn an_attempt_that_fails_and_counts_no_tokens_costs_as_much_as_the_dearest_question_and_ends_no_budget()
  {
-    // Answered when it is tried again, and not even then.
+    // The question is answered when it is tried again, or not even then.
     for (times, scored, code) in [(1, "3", 0), (2, "2", 1)] {
         let (server, folder) = failing(times);
         let run = sh(&folder, &format!("{RUN} -j 1 --judge-budget usd=1"));
         assert_eq!((run.code, server.asked().len()), (Some(code), 4), "{run}");
         let count = "SELECT count(*) FROM scores WHERE status = 'scored'";
         assert_eq!(folder.rows(count), [scored], "{run}");
-        // Nobody knows what it cost with its attempts.
+        // Its cost, including its attempts, is unknown.
         let unknown = "SELECT count(*) FROM calls WHERE cost_usd IS NULL";
         assert_eq!(folder.rows(unknown), [(2 - times).to_string()], "{run}");
     }
@@ -363,7 +363,7 @@ fn a_budget_of_money_needs_the_price_of_every_judge_that_is_asked() {
 #[test]
 fn what_a_refusal_consumes_counts_in_the_budget_and_is_said() {
     let server = ModelServer::saying(|_| REFUSES.into());
-    // A refusal costs what an answer costs.
+    // A refusal costs as much as an answer.
     let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
     let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
@@ -374,8 +374,8 @@ fn what_a_refusal_consumes_counts_in_the_budget_and_is_said() {
     assert!(run.stderr.contains(said), "{run}");
 }
 
-/// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two
-/// greetings are asked for in between.
+/// The server accepts response formats and ignores them, so the first question is asked with a schema and in words,
+/// with two requests for a greeting in between.
 #[test]
 fn what_finding_out_a_servers_forms_consumes_is_counted() {
     let server = ModelServer::saying(|asked| match asked.body["messages"][0]["content"].as_str() {

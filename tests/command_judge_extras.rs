@@ -1,5 +1,5 @@
-//! What a user has sent to a judge beside what the protocol needs: in a suite, in what is stored, and in mistakes. With
-//! a real server of OpenAI's protocol on the loopback interface.
+//! Extra fields that a user sends to a judge, beyond what the protocol requires: in a suite, in stored data, and in
+//! mistakes. Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::fs;
 

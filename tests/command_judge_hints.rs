@@ -1,4 +1,4 @@
-//! What a run says to do about questions that were refused and answers that no scorer can read. With a real server of
+//! The advice of a run about questions that were refused and answers that no scorer can read. Uses a real server of
 //! OpenAI's protocol on the loopback interface.
 
 use crate::{

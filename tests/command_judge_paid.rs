@@ -1,6 +1,6 @@
-//! Answers that were paid for: they are among the calls of a score that another question ended, and of the run where no
-//! score was stored, and count in its cost and its budget until the run is removed. With a real server of OpenAI's
-//! protocol on the loopback interface.
+//! Answers that were paid for. They are among the calls of a score that another question ended, and of the run if no
+//! score was stored, and they count towards its cost and its budget until the run is removed. Uses a real server of
+//! OpenAI's protocol on the loopback interface.
 
 use std::{
     process::Stdio,
@@ -22,20 +22,20 @@ use crate::{
 
 const USEFUL: &str = r#"{"reason": "so", "choice": "Yes"}"#;
 
-/// What one answer costs, of 12 and 2 tokens, in millionths of a dollar.
+/// The cost of one answer of 12 and 2 tokens, in millionths of a dollar.
 const COST: usize = 16;
 
-/// A budget of six answers: the sixth one spends it.
+/// A budget of six answers: the sixth answer spends it.
 const BUDGET: &str = "--judge-budget usd=0.00009";
 
-/// Asks about each document of the context.
+/// A scorer that asks about each document of the context.
 const SCORER: &str = "[scorers.x]\nuse = \"context-precision\"\ngrants = [\"judge\"]\n";
 
 fn is_about(asked: &Asked, document: &str) -> bool {
     asked.body["messages"].to_string().contains(document)
 }
 
-/// A server that has no answer about the document BAD, and says so after the others are answered.
+/// A server that fails for the document BAD, after it has answered about the others.
 fn server() -> ModelServer {
     ModelServer::answering(|asked| match is_about(asked, "BAD") {
         true => {
@@ -46,7 +46,7 @@ fn server() -> ModelServer {
     })
 }
 
-/// The file `cases.jsonl` of so many cases, whose contexts are these documents, each of its own case.
+/// The file `cases.jsonl`, with a case for each of these contexts, whose documents differ between cases.
 fn write_cases(folder: &Folder, count: usize, documents: &[&str]) {
     let cases = (0..count).map(|at| {
         let context: Vec<String> = documents.iter().map(|it| format!("{it} of {at}")).collect();
@@ -60,7 +60,8 @@ fn answered(server: &ModelServer) -> usize {
     server.asked().iter().filter(|asked| !is_about(asked, "BAD")).count()
 }
 
-/// Answers, those that were recorded before, and the cost in millionths of a dollar, of the summary of a run in JSON.
+/// From the JSON summary of a run: the answers, the answers that were recorded before, and the cost in millionths of a
+/// dollar.
 fn judged(run: &Output) -> [usize; 3] {
     let judged = &run.json()["judges"][0];
     let count = |figure: &str| judged[figure].as_u64().unwrap() as usize;
@@ -68,7 +69,7 @@ fn judged(run: &Output) -> [usize; 3] {
     [count("calls"), count("recorded"), cost]
 }
 
-/// What `calls` has of the newest run: the case of each recording.
+/// The output of `calls` for the newest run: the case of each recording.
 fn listed(folder: &Folder) -> Vec<Value> {
     let calls = sh(folder, "scorebox calls --format jsonl --limit 0").exits_with(0);
     let lines = calls.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -131,7 +132,7 @@ fn what_a_run_paid_for_scores_that_it_did_not_store_is_its_cost() {
     assert_eq!((answered(&server), judged(&resumed)), (16, [16, 0, 16 * COST]));
     assert_eq!(listed(&folder).len(), 16);
 
-    // Another run is based on the recordings, and asks nothing.
+    // Another run uses the recordings, and asks nothing.
     let second = sh(&folder, &format!("{RUN} --run-id s --format json")).exits_with(0);
     assert_eq!(judged(&second), [16, 16, 0]);
     sh(&folder, "scorebox rm r --yes").exits_with(0);

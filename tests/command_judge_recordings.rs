@@ -1,4 +1,4 @@
-//! Judges of the provider `recorded`: which recordings answer which of them. Opens no connection.
+//! Judges of the provider `recorded`: which recordings answer for which of them. Opens no connection.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,8 @@ use crate::{
     judge_fixture::{rows, scores_of_a_program},
 };
 
-/// What the database has of an earlier file, or of an earlier answer to the same question, is not what this file says.
+/// The database has the answer of an earlier file, or an earlier answer to the same question; neither is the answer of
+/// this file.
 #[test]
 fn a_judge_of_a_file_answers_from_that_file_whatever_the_database_has() {
     let folder = Folder::new();
@@ -16,7 +17,7 @@ fn a_judge_of_a_file_answers_from_that_file_whatever_the_database_has() {
     let run = || folder.sh("scorebox run cases.jsonl --suite suite.json -q");
     run().exits_with(0);
     let recorded = folder.sh("scorebox calls --format jsonl --limit 0").exits_with(0).stdout;
-    // The answers of two files to one question.
+    // Two files have different answers to one question.
     let better = recorded.replace("\\\"score\\\":1}", "\\\"score\\\":0}");
     assert_ne!(better, recorded);
     folder.write("first.jsonl", &recorded);
@@ -50,7 +51,7 @@ fn a_judge_of_a_file_answers_from_that_file_whatever_the_database_has() {
     assert!(missing.stderr.contains("not recorded"), "{missing}");
 }
 
-/// A program needs no model, so its recordings may name none.
+/// A program needs no model, so its recordings may have no model.
 #[test]
 fn recordings_of_a_program_without_a_model_answer_a_judge_without_one() {
     let folder = Folder::new();
@@ -81,7 +82,7 @@ fn recordings_of_a_program_without_a_model_answer_a_judge_without_one() {
     assert_eq!(rows(&folder), first);
     folder.sh("scorebox judges check suite.json").exits_with(0);
 
-    // Where a model was asked, it is still to be named, and that is said before anything is scored.
+    // If a model was asked, it must still be named, and this is reported before anything is scored.
     let first = of_program("huge");
     write(&recorded);
     let refused = run("").exits_with(2);

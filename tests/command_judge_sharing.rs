@@ -1,5 +1,5 @@
-//! Two judges that are asked the same question at the same moment: an answer serves both, a failure only the one that
-//! it is of. With a real server of OpenAI's protocol on the loopback interface.
+//! Two judges that are asked the same question at the same time: they share an answer, but a failure belongs only to
+//! the judge that had it. Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::{thread, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::{
     model_server::ModelServer,
 };
 
-/// Two judges at this server, of which only one has a key, and a scorer for each.
+/// Two judges at this server, only one of which has a key, and a scorer for each.
 fn entries(server: &ModelServer) -> String {
     let judge = format!(
         "[judges.keyless]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"tiny\"\nretries = 0\n",
@@ -21,14 +21,14 @@ fn entries(server: &ModelServer) -> String {
 #[test]
 fn the_refusal_of_a_judge_without_a_key_is_not_that_of_the_one_with_it() {
     let server = ModelServer::answering(|asked| {
-        // So long that the other one asks meanwhile.
+        // Long enough that the other judge is asked meanwhile.
         thread::sleep(Duration::from_millis(200));
         match asked.authorization() {
             Some(_) => (200, "1".into()),
             None => (401, "no key".into()),
         }
     });
-    // Whoever asks first is asked for both: of so many cases, the one without a key is it for some.
+    // The first judge to be asked asks for both. With this many cases, it is sometimes the one without a key.
     let outputs = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
     let folder = folder(&server.base_url(), &outputs, &entries(&server));
     sh(&folder, RUN);

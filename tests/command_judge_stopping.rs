@@ -1,4 +1,4 @@
-//! What a signal ends while judges are asked: questions that were not sent, and programs that answer. With a server of
+//! How signals act while judges are asked: questions that were not sent, and programs that answer. Uses a server of
 //! OpenAI's protocol on the loopback interface that answers when a test lets it.
 
 use std::{
@@ -18,14 +18,14 @@ use crate::{
     model_server::ModelServer,
 };
 
-/// Waits until it holds, which it does sooner or later.
+/// Waits until a condition holds, which must happen sooner or later.
 fn until(holds: impl Fn() -> bool) {
     while !holds() {
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Begins a command, whose words go into the file `words`.
+/// Starts a command that writes its messages into the file `words`.
 fn begun(folder: &Folder, command: &str) -> Child {
     let words = File::create(folder.path("words")).unwrap();
     let mut shell = folder.shell(&format!("exec {command}"));
@@ -40,10 +40,10 @@ fn has_said(folder: &Folder, words: &str) -> bool {
     fs::read_to_string(folder.path("words")).unwrap().contains(words)
 }
 
-/// Whether a server answers, and who waits for that.
+/// Whether the server may answer, and the waiting requests.
 type Gate = Arc<(Mutex<bool>, Condvar)>;
 
-/// Six cases, and a judge that is asked one question after the other and answers once the gate is open.
+/// Six cases, and a judge that is asked one question at a time and answers once the gate is open.
 fn behind_a_gate() -> (Folder, ModelServer, Gate) {
     let gate = Gate::default();
     let server = ModelServer::saying({
@@ -62,7 +62,7 @@ fn behind_a_gate() -> (Folder, ModelServer, Gate) {
     (folder, server, gate)
 }
 
-/// A file that is followed is read again from the first case that lacks a row.
+/// A followed file is read again from the first case that lacks a row.
 #[test]
 fn what_a_follower_that_ends_has_not_asked_is_asked_by_the_next_one() {
     let (folder, server, gate) = behind_a_gate();
@@ -101,7 +101,7 @@ fn an_interrupted_run_asks_nothing_more_and_a_resumed_one_asks_the_rest() {
     assert_eq!(folder.rows("SELECT count(*), sum(score) FROM scores"), ["6 | 6"]);
 }
 
-/// A folder with a suite whose judge is a program that writes its number into the file `program` and does not end.
+/// A folder with a suite whose judge is a program that writes its process id into the file `program` and never ends.
 fn with_an_endless_program() -> Folder {
     let folder = folder("http://127.0.0.1:9/v1", &["a"], "");
     let program = "echo $$ > program.new; mv program.new program; exec sleep 10000";
@@ -114,13 +114,13 @@ fn with_an_endless_program() -> Folder {
     folder
 }
 
-/// Whether a process of this number runs: one that nobody has waited for has ended all the same.
+/// Whether a process with this id runs: a zombie counts as ended.
 fn runs(number: &str) -> bool {
     let status = fs::read_to_string(format!("/proc/{number}/stat"));
     status.is_ok_and(|status| !status.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
-/// The number of the program that answers, once it runs.
+/// The process id of the program that answers, once it runs.
 fn program(folder: &Folder) -> String {
     until(|| folder.path("program").exists());
     fs::read_to_string(folder.path("program")).unwrap().trim().to_owned()
@@ -148,7 +148,7 @@ fn a_run_that_is_killed_leaves_no_program_that_answers() {
         return;
     }
     let folder = with_an_endless_program();
-    // What the program starts is of its group, and ends with it.
+    // Processes that the program starts are in its group, and end with it.
     let suite = fs::read_to_string(folder.path("suite.toml")).unwrap();
     folder.write("suite.toml", suite.replace("exec sleep 10000", "sleep 10000; true"));
     let mut run = begun(&folder, "scorebox run suite.toml cases.jsonl -q");

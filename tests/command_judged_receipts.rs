@@ -1,5 +1,5 @@
-//! Receipts of scores that asked a judge, and the calls in their rows: what they name, and what a check of them finds.
-//! With a real server of OpenAI's protocol on the loopback interface.
+//! Receipts of scores that asked a judge, and the calls in their rows: what they contain, and what checking them finds.
+//! Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::{
     model_server::ModelServer,
 };
 
-/// A folder in which the run `r` ended, with a scorer that asks twice, the receipt of its score and the case of it; the
+/// A folder in which the run `r` ended, with a scorer that asks twice, the receipt of its score and its case. The
 /// server is gone.
 fn with_a_receipt() -> Folder {
     let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len() % 10));
@@ -149,7 +149,7 @@ fn a_receipt_of_an_older_version_is_read() {
         folder.sh(&older).exits_with(0);
         let old = fs::read_to_string(folder.path("old.json")).unwrap();
         assert!(old.starts_with(&format!("{{\n  \"version\": {version},")), "{old}");
-        // What older versions had not is not in the receipt of a score of the output without a judge.
+        // A receipt of a score of the output without a judge lacks the fields that older versions did not have.
         assert!(
             ["judge", "calls", "on"].iter().all(|key| !old.contains(&format!("\"{key}\""))),
             "{old}"
@@ -202,7 +202,7 @@ fn verifying_a_run_names_its_judges_and_compares_them_with_the_suite() {
     let json = folder.sh("scorebox verify r --trust-cache --format json").exits_with(0).json();
     assert_eq!(json["judges"]["chain"]["model"], "tiny");
 
-    // Every call stays the same: only the suite says that another judge was asked.
+    // The calls stay the same: only the suite names another judge.
     let other = "json_set(judge_json, '$.name', 'strict')";
     let tampered = format!("UPDATE scorers SET judge_json = {other}");
     folder.database("scorebox.db").execute_batch(&tampered).unwrap();

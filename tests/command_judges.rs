@@ -1,5 +1,5 @@
-//! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what
-//! trouble makes of a score. With a real server of OpenAI's protocol on the loopback interface.
+//! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and how
+//! failures affect a score. Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::{collections::HashMap, fs, io, net::TcpListener, thread};
 
@@ -29,7 +29,7 @@ fn a_judged_run_replays_without_a_key_and_verifies_and_the_key_is_nowhere() {
     assert_eq!(answers, [Some("of"), Some("2"), Some("6"), Some("4"), Some("2")], "{run}");
     let first = rows(&folder);
     assert_eq!(first[2..4], ["one c0 scored 0.1 -", "one c1 scored 0.3 -"], "{first:?}");
-    // `one`, the first of the samples and the first of the chain are the same question.
+    // `one`, the first of the samples and the first of the chain ask the same question.
     let asked = server.asked();
     assert_eq!(asked.len(), 2 * (3 + 1 + 1));
     assert!(asked.iter().all(|asked| asked.authorization() == Some(&format!("Bearer {KEY}"))));
@@ -65,7 +65,7 @@ fn an_answer_that_is_not_recorded_is_named_and_no_connection_is_opened() {
     let connected = server.accept();
     assert_eq!(connected.unwrap_err().kind(), io::ErrorKind::WouldBlock);
 
-    // Without the option it would have been: so the listener hears what comes.
+    // Without the option the run connects, which the listener notices.
     server.set_nonblocking(false).unwrap();
     let connection = thread::spawn(move || drop(server.accept().unwrap()));
     sh(&folder, RUN).exits_with(1);
@@ -79,7 +79,7 @@ fn trouble_of_a_judge_is_never_a_number() {
         "content" => (400, "this is not answered".into()),
         _ => (200, "1".into()),
     });
-    // The scorer gives 1 whatever it hears.
+    // The scorer gives 1 whatever the answer is.
     let entries = entry("deaf", "{ how = \"deaf\" }");
     let folder = folder(&server.base_url(), &["busy", "content", "good"], &entries);
     let run = sh(&folder, RUN);
@@ -98,7 +98,7 @@ fn trouble_of_a_judge_is_never_a_number() {
     ");
 }
 
-/// The judge prefers the response that comes first, whatever it says.
+/// The judge prefers the first response, whatever it contains.
 #[test]
 fn ties_disagreements_and_unreadable_answers_are_counted_by_scorer() {
     let server = ModelServer::saying(|asked| match asked.body["messages"].to_string() {
@@ -223,7 +223,7 @@ fn what_is_asked_again_leaves_the_scores_that_stand_on_the_first_answer_verifiab
         let verified = folder.sh(&format!("scorebox verify {run}"));
         assert_eq!(verified.code, Some(0), "{verified}");
     }
-    // An answer that is changed in the file is not the one that the score is based on.
+    // An answer that is changed in the file differs from the one on which the score is based.
     folder
         .database("scorebox.db")
         .execute("UPDATE calls SET reply_json = replace(reply_json, '0.1', '0.9')", [])
@@ -299,14 +299,15 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
         refused.starts_with("error: question.jsonl:1: the call was changed: its digest is "),
         "{refused}"
     );
-    // All of a file, or nothing.
+    // A file is imported completely or not at all.
     folder.write("half.jsonl", format!("{lines}\n{{\"half\": "));
     let half = folder.sh("scorebox calls --import half.jsonl --db half.db").exits_with(2).stderr;
     assert!(half.starts_with("error: half.jsonl:3: this is not a recording: EOF"), "{half}");
     assert!(half.contains("; nothing of the file is imported\n"), "{half}");
     let after = folder.sh("scorebox calls --import answer.jsonl --db half.db").exits_with(0);
     assert_eq!(after.stderr, "1 recording imported into half.db\n");
-    // Other processes write while an import waits for its input. What the file has twice is one.
+    // Other processes can write while an import waits for its input. A recording that the file has twice is imported
+    // once.
     let line = "mkfifo slow.jsonl && { scorebox calls --import slow.jsonl --db slow.db & } && exec 3> slow.jsonl && \
                 cat answer.jsonl answer.jsonl >&3 && scorebox calls --import answer.jsonl --db slow.db && exec 3>&- && wait";
     let slow = folder.sh(line).exits_with(0).stderr;
@@ -400,7 +401,7 @@ fn a_model_for_vectors_is_asked_to_check_it() {
     );
 }
 
-/// It is a suite to include, and one to name a judge from; there is nothing in it to run.
+/// The suite is for including or for naming a judge from it; it has nothing to run.
 #[test]
 fn a_file_of_judges_alone_names_them_to_a_scorer_and_is_no_suite_to_run() {
     let folder = Folder::new();
@@ -493,7 +494,7 @@ fn what_is_missing_is_said_before_the_first_score() {
 #[test]
 fn a_run_that_is_killed_asks_again_at_most_what_was_under_way() {
     const CASES: usize = 400;
-    // Scores that ask at the same moment: twice as many as calls.
+    // Scores that ask at the same time: twice as many as calls.
     const UNDER_WAY: usize = 32;
     let server = ModelServer::saying(|_| "1".into());
     let outputs: Vec<String> = (0..CASES).map(|number| format!("case {number}")).collect();
@@ -528,7 +529,7 @@ fn a_run_that_is_killed_asks_again_at_most_what_was_under_way() {
     let counted = "SELECT count(*), count(DISTINCT case_id) FROM scores WHERE score = 1";
     assert_eq!(folder.rows(counted), [format!("{CASES} | {CASES}")]);
     assert_eq!(folder.rows("SELECT count(*) FROM calls"), [CASES.to_string()]);
-    // What was answered when the run was killed was asked as often then as in the end.
+    // The questions that were answered before the kill were then asked as often as in the end.
     let in_the_end = times_asked();
     assert!(answered.len() >= kills[2] - kills.len() * UNDER_WAY, "{}", answered.len());
     for (question, times) in &answered {
@@ -538,7 +539,7 @@ fn a_run_that_is_killed_asks_again_at_most_what_was_under_way() {
     assert!(again <= kills.len() * UNDER_WAY, "{again}");
 }
 
-/// The server repeats the key as its answer and in its errors.
+/// The server repeats the key in its answers and errors.
 #[test]
 fn a_key_that_a_server_repeats_is_in_nothing_that_is_written_or_shown() {
     let repeated = |asked: &Asked| asked.authorization().unwrap_or_default().to_owned();

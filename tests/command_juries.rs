@@ -1,5 +1,5 @@
-//! Juries: several judges or models, or several answers of one, as one score. With a real server on the loopback
-//! interface.
+//! Juries: several judges or models, or several answers of one judge, combined into one score. Uses a real server on
+//! the loopback interface.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     model_server::{Asked, ModelServer},
 };
 
-/// An entry whose judge has this jury.
+/// A scorer entry whose judge has this jury.
 fn jury(name: &str, jury: &str) -> String {
     format!(
         "[scorers.{name}]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\njudge = {{ jury = {jury} }}\n"
@@ -65,7 +65,7 @@ fn a_jury_of_models_gives_one_score_and_says_who_gave_which() {
         }})
     );
     assert_eq!(row(&folder, "median")["score"], 0.25);
-    // The second scorer asks what the first has asked.
+    // The second scorer asks the same questions as the first.
     assert_eq!(server.asked().len(), 3);
     let (_, judges) = run.stdout.split_once("\n\n").unwrap();
     let of_mean: Vec<_> = judges.lines().nth(1).unwrap().split_whitespace().collect();
@@ -113,7 +113,7 @@ fn jurors_can_be_judges_of_different_servers() {
     let votes = row(&folder, "both")["meta"]["jury"]["votes"].clone();
     let who: Vec<&Value> = votes.as_array().unwrap().iter().map(|it| &it["judge"]).collect();
     assert_eq!(who, ["first", "second", "first", "second"]);
-    // The key of the first is for nobody else.
+    // The key of the first juror is sent to no other server.
     assert!(other.asked().iter().all(|asked| asked.authorization().is_none()));
     assert_eq!(folder.sh("scorebox verify").code, Some(0));
 }
@@ -155,7 +155,7 @@ fn a_juror_that_never_votes_is_named() {
     assert!(!run.stderr.contains("juror `of-1`"), "{run}");
 }
 
-/// Like a juror without a vote, a juror whose zeros are no verdict spoils the score of a jury.
+/// A juror whose zeros are not verdicts spoils the score of a jury, like a juror without a vote.
 #[test]
 fn a_juror_whose_answers_cannot_be_read_is_counted_and_named() {
     let server = ModelServer::saying(|asked| match model(asked).as_str() {
@@ -207,7 +207,7 @@ fn two_names_of_one_model_are_one_juror() {
     let same = "the judges `one` and `two` are one model under two names, and would say the same; `samples` asks it more often";
     assert!(refused.stderr.contains(same), "{refused}");
     assert!(refused.stderr.contains("suite.toml:"), "{refused}");
-    // Another temperature is another question.
+    // Another temperature makes another question.
     let entries =
         of("one", "model = \"of-1\"\n") + &of("two", "model = \"of-1\"\ntemperature = 1\n");
     suite(&folder, &server.base_url(), &(entries + &both));
@@ -274,7 +274,7 @@ fn a_score_waits_for_its_answers_no_longer_than_its_entry_allows() {
     let (says, hears) = std::sync::mpsc::channel::<()>();
     let hears = std::sync::Mutex::new(hears);
     let server = ModelServer::saying(move |_| {
-        // Until the test is over.
+        // The server waits until the test is over.
         let _ = hears.lock().unwrap().recv();
         "1".into()
     });

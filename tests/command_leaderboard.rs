@@ -1,4 +1,4 @@
-//! `scorebox leaderboard`: who did best at a challenge, by the rules of dify's challenges.
+//! `scorebox leaderboard`: ranks the entrants of a challenge by the rules of dify's challenges.
 
 use std::{fs, path::Path};
 
@@ -26,8 +26,9 @@ pub(crate) fn run_of(cases: &str) -> Folder {
     folder
 }
 
-/// Points by hand: 100 + 10 · rating - seconds - tokens / 100. In the challenge `red-1` ada has 150 and 165, bob 165
-/// and earlier, eve and fay 128 at the same time, dan a rating that is not a number, and cyd no success.
+/// Points by hand: 100 + 10 · rating - seconds - tokens / 100. In the challenge `red-1`, ada has 150 and 165, bob has
+/// 165 and was earlier, eve and fay have 128 at the same time, dan has a rating that is not a number, and cyd has no
+/// success.
 #[test]
 fn entrants_are_ranked_by_points_and_of_equal_ones_the_earlier_comes_first() {
     let folder = example();
@@ -79,7 +80,7 @@ fn attempts_that_failed_are_listed_with_a_score_of_null() {
     assert_eq!((&dan["entrant"], &dan["tokensTotal"]), (&"dan".into(), &400.0.into()));
 }
 
-/// The entrants of `red-1` in their order, each with its rank.
+/// The entrants of `red-1` in order, each with its rank.
 fn order(folder: &Folder, options: &str) -> Vec<String> {
     let line = format!("scorebox leaderboard --challenge red-1 --format json {options}");
     let ranked = folder.sh(&line).exits_with(0).json();
@@ -93,8 +94,8 @@ fn order(folder: &Folder, options: &str) -> Vec<String> {
         .collect()
 }
 
-/// dify orders attempts that succeeded by what the strategy says, without it last, and then by time. What dan's rating
-/// is cannot be read, so he is not ranked.
+/// dify orders successful attempts by what the strategy names, with missing values last, and then by time. dan's rating
+/// cannot be read, so he is not ranked.
 #[test]
 fn each_strategy_has_the_order_of_dify() {
     let folder = example();
@@ -107,7 +108,7 @@ fn each_strategy_has_the_order_of_dify() {
     ] {
         assert_eq!(order(&folder, &format!("--strategy {strategy}")), expected, "{strategy}");
     }
-    // dify's own words are understood.
+    // dify's own names are accepted.
     assert_eq!(order(&folder, "--strategy custom"), order(&folder, ""));
     assert_eq!(order(&folder, "--strategy fewest_tokens")[0], "1= eve");
 }
@@ -143,12 +144,12 @@ fn of_equal_means_the_earlier_attempt_that_states_the_figure_comes_first() {
     let line = "scorebox leaderboard --strategy highest-rating --of mean --format json";
     let ranked = run_of(&cases.concat()).sh(line).exits_with(0).json();
     assert_eq!((&ranked[0]["entrant"], &ranked[0]["tied"]), (&"bob".into(), &false.into()));
-    // When ada was first is shown as before.
+    // The time of ada's first attempt is shown as before.
     assert_eq!(ranked[1]["createdAt"], 10.0);
 }
 
-/// The ids of dify's scoring context reach a scorer as they stand in the metadata. Its time-out is not among them: it
-/// holds whether the scorer knows it or not.
+/// The ids of dify's scoring context reach a scorer as they are in the metadata. Its time-out is not among them: it
+/// applies whether the scorer knows it or not.
 #[test]
 fn a_scorer_sees_the_ids_of_tenant_app_workflow_challenge_and_user_and_has_five_seconds() {
     let folder = example();
@@ -286,7 +287,7 @@ fn more_entrants_than_are_held_in_memory_are_refused() {
     assert!(listed.stderr.contains("1 of 50,001 attempts"), "{listed}");
 }
 
-/// As in a run that was interrupted: ada's second attempt was not scored, and what it would be worth is not known.
+/// The state after an interrupted run: ada's second attempt was not scored, and its score is unknown.
 #[test]
 fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whether_it_succeeded() {
     let folder = run_of(concat!(
@@ -321,7 +322,7 @@ fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whethe
     ");
 }
 
-/// Whoever is first so far may not be in the end.
+/// The leader so far may not be first in the end.
 #[test]
 fn of_a_run_that_has_not_finished_it_is_said() {
     let folder = example();
@@ -342,7 +343,7 @@ fn of_a_run_that_has_not_finished_it_is_said() {
     }
 }
 
-/// What says something of all cases only has no score to rank by.
+/// A scorer that only summarizes all cases has no score to rank by.
 #[test]
 fn a_scorer_without_scores_is_not_proposed() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `scorebox leaderboard`: what an attempt says about itself, where it says it, and what follows if it does not.
+//! `scorebox leaderboard`: what an attempt reports about itself, where it does so, and what happens if it does not.
 
 use insta::assert_snapshot;
 
@@ -30,7 +30,7 @@ fn success_is_what_the_case_says_or_else_its_verdict() {
     ");
 }
 
-/// Every case passes then, a task that crashed at once too: that says nothing about success.
+/// Every case passes then, even a task that crashed at once, so the verdict tells nothing about success.
 #[test]
 fn where_no_scorer_can_fail_a_case_an_attempt_that_does_not_say_it_has_no_known_success() {
     let folder = Folder::new();
@@ -68,8 +68,8 @@ fn where_no_scorer_can_fail_a_case_an_attempt_that_does_not_say_it_has_no_known_
     assert!(listed.stdout.lines().nth(1).unwrap().contains("unknown"), "{listed}");
 }
 
-/// What a case says about itself is read from its metadata, or else from beside it; only `entrant` comes first from
-/// beside it.
+/// The keys of a case are read from its metadata, or else from next to it; only `entrant` is first looked for next to
+/// it.
 #[test]
 fn what_stands_beside_the_metadata_is_read_too() {
     let folder = run_of(concat!(
@@ -91,7 +91,7 @@ fn what_stands_beside_the_metadata_is_read_too() {
     assert_eq!(figures.map(serde_json::Value::as_f64), [8.0, 10.0, 20.0, 30.0].map(Some));
 }
 
-/// A line may have keys of these names for another purpose. Metadata is what it says about the attempt.
+/// A line may use keys with these names for another purpose. Metadata describes the attempt.
 #[test]
 fn what_cannot_be_read_beside_the_metadata_counts_as_absent_except_succeeded() {
     let line = |own: &str, metadata: &str| {
@@ -102,7 +102,7 @@ fn what_cannot_be_read_beside_the_metadata_counts_as_absent_except_succeeded() {
     let bob = r#""entrant": "bob", "app_id": "chat", "rating": 9, "created_at": 5"#;
     let cases = [
         line(ada, succeeded),
-        // What the metadata has of a key stands, read or not, and what is beside it is not looked at.
+        // A key in the metadata counts, readable or not, and the same key next to it is not looked at.
         line(bob, &format!(r#"{succeeded}, "app": {{}}, "rating": "high", "created_at": 6"#)),
         line(r#""entrant": "cyd", "succeeded": "maybe""#, ""),
         line(r#""entrant": "dan", "succeeded": "maybe""#, succeeded),
@@ -131,7 +131,7 @@ id,output,entrant,succeeded,rating,tokens_total,elapsed_ms
 4,d,dan,maybe,9,10,100
 ";
 
-/// All cells of a CSV are texts.
+/// All cells of a CSV file are texts.
 #[test]
 fn the_columns_of_a_table_are_read_as_what_their_texts_say() {
     let folder = Folder::new();
@@ -149,7 +149,7 @@ fn the_columns_of_a_table_are_read_as_what_their_texts_say() {
     ");
 }
 
-/// With the whole row as its metadata, it has points: of ada 100 + 80 - 5 - 10, of cyd 100 + 70 - 4.
+/// With the whole row as metadata, the attempts have points: ada has 100 + 80 - 5 - 10, and cyd has 100 + 70 - 4.
 #[test]
 fn a_table_has_points_if_its_rows_are_the_metadata() {
     let folder = Folder::new();
@@ -161,11 +161,11 @@ fn a_table_has_points_if_its_rows_are_the_metadata() {
     let scores: Vec<_> = ranked.as_array().unwrap().iter().map(|it| it["score"].as_f64()).collect();
     assert_eq!(scores, [Some(166.0), Some(165.0), None, None]);
     assert_eq!((&ranked[0]["entrant"], &ranked[1]["entrant"]), (&"cyd".into(), &"ada".into()));
-    // Of a table whose columns it does not see, it knows nothing.
+    // It knows nothing of a table whose columns it does not see.
     folder.sh("scorebox run attempts.csv -s points=weighted -q --run-id unmapped").exits_with(1);
 }
 
-/// Milliseconds are what dify has; tables and people have dates.
+/// dify has milliseconds; tables and people have dates.
 #[test]
 fn a_time_that_is_written_as_a_date_is_a_time() {
     let folder = Folder::new();
@@ -190,7 +190,7 @@ fn a_time_that_is_written_as_a_date_is_a_time() {
     assert!(shown.stdout.contains("2026-11-01 09:30:00"), "{shown}");
 }
 
-/// An attempt that says `"maybe"` has not said whether it succeeded: its verdict must not stand in.
+/// An attempt with `"maybe"` does not report whether it succeeded, and its verdict must not replace the report.
 #[test]
 fn an_attempt_of_which_something_cannot_be_read_is_not_ranked_and_counted() {
     let attempt = |entrant: &str, more: &str| {
@@ -260,7 +260,7 @@ fn figures_are_read_in_both_spellings_and_half_a_usage_is_not_a_total() {
     assert_eq!(figures(2), (Some("bob"), None, None));
 }
 
-/// As in records that a layer has enriched, which repeats dify's keys in the spelling of JSON.
+/// Records that a layer enriched, repeating dify's keys in the spelling of JSON.
 #[test]
 fn a_key_in_both_spellings_is_read_once_and_the_one_of_dify_counts() {
     let folder = run_of(concat!(
@@ -278,7 +278,7 @@ fn a_key_in_both_spellings_is_read_once_and_the_one_of_dify_counts() {
     assert_eq!(said(1), (Some("chat"), Some("bob"), Some(20.0)));
 }
 
-/// Which of both counts is not known, and its verdict must not stand in. What else it says is.
+/// Which of the two counts is unknown, and the verdict must not replace them. The other keys are used.
 #[test]
 fn an_attempt_whose_metadata_says_a_key_twice_is_not_ranked() {
     let folder = run_of(concat!(

@@ -1,4 +1,4 @@
-//! `scorebox live`: lines as they arrive, what is required of them, and what ends it.
+//! `scorebox live`: scores lines as they arrive, checks requirements, and ends.
 
 use std::{
     fs,
@@ -46,7 +46,7 @@ fn a_line_is_scored_when_it_arrives() {
     assert!(live.wait().unwrap().success());
 }
 
-/// An agent may end each record with one, and write the next record hours later.
+/// An agent may end each record with a blank line, and write the next record hours later.
 #[test]
 fn a_blank_line_does_not_hold_back_the_lines_before_it() {
     let folder = folder();
@@ -118,7 +118,7 @@ fn errors_of_scorers_and_a_closed_output_are_reported_as_by_run() {
     assert!(!events.stdout.contains("scored  n/a"), "{events}");
 }
 
-/// The first of each scorer and kind when it happens, and at the end what `run` says.
+/// The first error of each scorer and kind is reported when it happens, and at the end the same errors as in `run`.
 #[test]
 fn why_scores_failed_is_said_when_it_happens_and_at_the_end() {
     let folder = folder();
@@ -155,7 +155,7 @@ fn why_scores_failed_is_said_when_it_happens_and_at_the_end() {
     ] {
         assert!(live.stderr.contains(said), "{said}\n{live}");
     }
-    // The table is that of `run`, with what was skipped.
+    // The table is that of `run`, with the skipped cases.
     let table = |output: &str| output.lines().map(|line| line[..39].to_owned()).collect::<Vec<_>>();
     let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(1);
     assert_eq!(table(&live.stdout), table(&run.stdout));
@@ -175,7 +175,7 @@ fn a_run_that_is_there_takes_no_more_lines_and_the_hint_says_what_does() {
     ");
 }
 
-/// A pipe whose reader takes nothing: the events end, and the process does.
+/// A pipe whose reader takes nothing: the events end, and so does the process.
 #[cfg(unix)]
 #[test]
 fn a_reader_of_events_that_takes_nothing_does_not_keep_a_signal_waiting() {
@@ -186,7 +186,7 @@ fn a_reader_of_events_that_takes_nothing_does_not_keep_a_signal_waiting() {
     let mut live =
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = live.stdin.take().unwrap();
-    // Their events are more than the pipe has room for.
+    // Their events exceed the capacity of the pipe.
     input.write_all((0..1000).map(nameless).collect::<String>().as_bytes()).unwrap();
     let started = Instant::now();
     while stored(&folder) == 0 {
@@ -278,7 +278,7 @@ fn the_verdict_of_a_case_comes_with_its_scores() {
         ("\"slow\"", "\"passed\"", Some(1)),
     ];
     assert_eq!(found, expected);
-    // They are those of what is stored.
+    // The figures are those of the stored rows.
     let cases = folder.sh("scorebox cases --format json").exits_with(0).json();
     let stored = cases.as_array().unwrap();
     assert_eq!(stored.len(), 4, "{cases}");
@@ -304,7 +304,7 @@ fn reports_are_written_at_the_end() {
     assert!(same.exits_with(2).stderr.contains("the command itself uses this file"));
 }
 
-/// A followed file ends with a signal, and all that its run has stored is judged then.
+/// A followed file ends with a signal, and everything that its run has stored is then judged.
 #[test]
 fn a_followed_file_is_judged_when_a_signal_ends_it() {
     let folder = judged();
@@ -319,7 +319,7 @@ fn a_followed_file_is_judged_when_a_signal_ends_it() {
             append(&folder, &self::line("more"));
         }
         until_stored(&folder, &mut following, 2 * cases);
-        // By then it listens to signals.
+        // By then it handles signals.
         until_position(&folder, u64::try_from(cases).unwrap());
         signal(&following, "-TERM");
         let output = following.wait_with_output().unwrap();
@@ -334,7 +334,7 @@ fn a_followed_file_is_judged_when_a_signal_ends_it() {
     }
 }
 
-/// The next case may be one of the node: with the next start, it is in the same run.
+/// The next case may belong to the node: after the next start it is in the same run.
 #[test]
 fn a_gate_that_had_no_case_yet_holds_where_a_followed_file_goes_on() {
     let folder = judged();
@@ -342,7 +342,7 @@ fn a_gate_that_had_no_case_yet_holds_where_a_followed_file_goes_on() {
     append(&folder, &line("a"));
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 1);
-    // By then it listens to signals.
+    // By then it handles signals.
     until_position(&folder, 1);
     signal(&following, "-INT");
     let output = following.wait_with_output().unwrap();
@@ -353,11 +353,11 @@ fn a_gate_that_had_no_case_yet_holds_where_a_followed_file_goes_on() {
         "{said}"
     );
     assert!(!said.contains("error: "), "{said}");
-    // A stream that ended is whole.
+    // A stream that ended is complete.
     folder.sh("scorebox live suite.toml -q --run-id ended < agent.jsonl").exits_with(3);
 }
 
-/// What is not whole is not held to what is required of it.
+/// An incomplete run is not checked against its requirements.
 #[test]
 fn a_stream_that_a_signal_cuts_off_is_not_judged() {
     let folder = judged();

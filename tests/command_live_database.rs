@@ -1,5 +1,5 @@
-//! `scorebox live`, and `run` while it scores: a database that another process has locked, or that is not at its path any
-//! more.
+//! `scorebox live` and `run` while they score: a database that another process has locked, or that is no longer at its
+//! path.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use crate::{
     live_fixture::{folder, line, signal, stored, until_stored},
 };
 
-/// A command that reads lines of a pipe, what it reads and what it says.
+/// A command that reads lines from a pipe, with its input and its messages.
 struct Piped {
     command: Child,
     lines: ChildStdin,
@@ -33,14 +33,14 @@ impl Piped {
         self.lines.write_all(line.as_bytes()).unwrap();
     }
 
-    /// The next line that it says.
+    /// The next line of its messages.
     fn says(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         line
     }
 
-    /// The exit code, and what it said until then, where its input stays open.
+    /// The exit code and the remaining messages, while its input stays open.
     fn ends(mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         self.said.read_to_string(&mut said).unwrap();
@@ -50,7 +50,7 @@ impl Piped {
 
 const WAITS: &str = ": scores wait until it is free, or until a signal comes\n";
 
-/// What the program before the pipe writes waits in the pipe.
+/// The output of the program before the pipe waits in the pipe.
 #[test]
 fn live_waits_for_a_database_that_another_process_has_locked() {
     let folder = folder();
@@ -99,7 +99,7 @@ fn a_signal_ends_the_waiting_and_what_was_not_scored_is_counted() {
     assert_eq!(stored(&folder), 2);
 }
 
-/// Nobody would find the scores.
+/// The scores could never be found.
 #[test]
 fn scoring_ends_where_its_database_was_deleted_or_moved() {
     for command in ["live suite.toml --run-id r", "run suite.toml - --run-id r"] {

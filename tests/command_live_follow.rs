@@ -1,5 +1,5 @@
-//! `scorebox live --follow`: files that grow, are rotated and truncated. Each case is scored once, whatever ends the
-//! process.
+//! `scorebox live --follow`: files that grow, are rotated and truncated. Each case is scored exactly once, whatever
+//! ends the process.
 
 use std::{
     fs::{self, OpenOptions},
@@ -22,24 +22,25 @@ fn a_file_is_followed_through_rotation_and_truncation() {
     append(&folder, &[line("a"), nameless(2)].concat());
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 2);
-    // A line that is written in two parts is one line.
+    // A line that is written in two parts is still one line.
     let (first, second) = (line("c"), line("d"));
     append(&folder, &first[..10]);
     append(&folder, &[&first[10..], &second].concat());
     until_stored(&folder, &mut following, 4);
-    // Rotated: renamed, written once more under the new name, and begun again.
+    // Rotated: renamed, written to once more under the new name, and started again.
     fs::rename(folder.path("agent.jsonl"), folder.path("agent.jsonl.1")).unwrap();
     let mut old = OpenOptions::new().append(true).open(folder.path("agent.jsonl.1")).unwrap();
     old.write_all(line("e").as_bytes()).unwrap();
     append(&folder, &[line("f"), nameless(8)].concat());
     until_stored(&folder, &mut following, 5);
-    // The program was not told to open the new file yet.
+    // The program was not yet told to open the new file.
     std::thread::sleep(Duration::from_secs(1));
     old.write_all(line("late").as_bytes()).unwrap();
     until_stored(&folder, &mut following, 8);
     // Truncated in place, as `copytruncate` does.
     fs::write(folder.path("agent.jsonl"), "").unwrap();
-    // It is looked at every 100 ms; a file that grew past where it was read meanwhile would look like more of the same.
+    // The file is checked every 100 ms; a file that has meanwhile grown past the read position would look like more of
+    // the same.
     append(&folder, &line("g"));
     until_stored(&folder, &mut following, 9);
     let said = terminated(following);
@@ -60,7 +61,7 @@ fn the_same_command_continues_where_it_was() {
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 3);
     terminated(following);
-    // What was written and rotated meanwhile is read from where it is now.
+    // Lines that were written and rotated meanwhile are read from the files' new names.
     append(&folder, &nameless(4));
     fs::rename(folder.path("agent.jsonl"), folder.path("agent.jsonl-20261123")).unwrap();
     append(&folder, &nameless(5));
@@ -68,7 +69,7 @@ fn the_same_command_continues_where_it_was() {
     until_stored(&folder, &mut following, 5);
     let said = terminated(following);
     assert!(said.contains("2 cases, 2 scores"), "{said}");
-    // Something else is in the file: it is read from its beginning.
+    // The file has other contents: it is read from the beginning.
     folder.write("agent.jsonl", [nameless(60), nameless(70)].concat());
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 7);
@@ -78,14 +79,14 @@ fn the_same_command_continues_where_it_was() {
     assert_eq!(outputs, ["1", "2", "3", "4", "5", "60", "70"]);
 }
 
-/// Renames files to the names before theirs.
+/// Renames each file to the name of the one before.
 fn rotate(folder: &Folder, names: &[&str]) {
     for (from, to) in names.windows(2).map(|pair| (pair[1], pair[0])) {
         fs::rename(folder.path(from), folder.path(to)).unwrap();
     }
 }
 
-/// Waits for all that is to be read, and compares it with the outputs of the lines.
+/// Waits until all lines are read, and compares them with their outputs.
 #[track_caller]
 fn reads_in_the_end(folder: &Folder, scores: i64, expected: &[&str]) {
     let mut following = folder.spawn(FOLLOW);
@@ -95,7 +96,7 @@ fn reads_in_the_end(folder: &Folder, scores: i64, expected: &[&str]) {
     assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), expected);
 }
 
-/// The file was rotated once before each start, and the process in the middle had no time to read what it found.
+/// The file was rotated once before each start, and the process in between had no time to read the lines that it found.
 #[test]
 fn files_that_a_process_without_a_case_found_are_read_by_the_next_one() {
     let folder = folder();
@@ -114,13 +115,13 @@ fn files_that_a_process_without_a_case_found_are_read_by_the_next_one() {
     reads_in_the_end(&folder, 3, &["1", "2", "3"]);
 }
 
-/// No case that could have been committed, and none in a file before.
+/// There is no case that could have been committed, and none in an earlier file.
 #[test]
 fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process() {
     let folder = folder();
     let following = folder.spawn(FOLLOW);
     until_begun(&folder);
-    // One that appears while it is waited for.
+    // A file that appears while the process waits for it.
     append(&folder, "");
     until_read(&folder);
     rotate(&folder, &["agent.jsonl.1", "agent.jsonl"]);
@@ -133,7 +134,7 @@ fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process(
     reads_in_the_end(&folder, 2, &["1", "2"]);
 }
 
-/// Waits until where the reading begins is stored, which is before the scorers are loaded.
+/// Waits until the start position is stored, which happens before the scorers are loaded.
 #[track_caller]
 fn until_begun(folder: &Folder) {
     let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
@@ -144,7 +145,7 @@ fn until_begun(folder: &Folder) {
     }
 }
 
-/// Its scorer is compiled meanwhile, so no line of the first file was read.
+/// Its scorer is still compiling, so no line of the first file was read.
 #[test]
 fn a_file_that_is_rotated_while_the_scorers_load_is_read() {
     let folder = folder();
@@ -158,7 +159,7 @@ fn a_file_that_is_rotated_while_the_scorers_load_is_read() {
     assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), ["1", "2"]);
 }
 
-/// No run began, for nothing was scored; what was reported is not reported again.
+/// No run began, because nothing was scored; lines that were reported are not reported again.
 #[test]
 fn invalid_lines_before_the_first_case_are_read_once_and_those_of_a_removed_run_again() {
     let folder = folder();
@@ -180,7 +181,7 @@ fn invalid_lines_before_the_first_case_are_read_once_and_those_of_a_removed_run_
     assert_eq!(said.matches("not scored").count(), 3, "{said}");
 }
 
-/// It followed the file at each rotation, and ended before it read what came after.
+/// It followed the file through each rotation, and ended before it read the lines after that.
 #[test]
 fn files_that_were_rotated_away_before_a_restart_are_read_after_it() {
     let folder = folder();
@@ -222,7 +223,7 @@ fn files_that_were_rotated_away_before_a_restart_are_read_after_it() {
     assert_eq!(outputs, ["1", "2", "3", "4"]);
 }
 
-/// The run of a file is named after it, and so would be that of another file of this name.
+/// The run of a file is named after it, and so would be the run of another file with this name.
 #[test]
 fn another_file_of_the_same_name_does_not_continue_the_run() {
     let folder = folder();
@@ -242,7 +243,7 @@ fn another_file_of_the_same_name_does_not_continue_the_run() {
     );
     assert!(refused.stderr.contains("hint: give it its own run: --run-id ID"), "{refused}");
     assert_eq!(stored(&folder), 1);
-    // The same place in other words.
+    // The same path, spelled in another way.
     let mut following = folder.spawn("scorebox live suite.toml --follow ./sub/../agent.jsonl");
     append(&folder, &line("c"));
     until_stored(&folder, &mut following, 2);
@@ -253,7 +254,7 @@ fn another_file_of_the_same_name_does_not_continue_the_run() {
     terminated(following);
 }
 
-/// Nothing new is in the file: it does not wait for a line to say so.
+/// The file has nothing new: the refusal does not wait for a line.
 #[test]
 fn another_suite_than_that_of_the_run_is_refused_at_once() {
     let folder = folder();
@@ -283,7 +284,7 @@ fn a_second_process_does_not_follow_into_the_same_run() {
     terminated(following);
 }
 
-/// Killed at any time: between the commit and the position, too.
+/// Killed at any time, even between the commit and the position.
 #[test]
 fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
     let folder = folder();
@@ -292,7 +293,7 @@ fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
     until_stored(&folder, &mut following, 100);
     signal(&following, "-KILL");
     following.wait().unwrap();
-    // As if it had been killed before the first position, but for that of the beginning.
+    // The state after a kill before the first position, except for that of the beginning.
     let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
     let mut position: serde_json::Value =
         serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -318,20 +319,20 @@ fn a_process_that_is_killed_scores_each_case_once() {
         append(&folder, &lines);
         let mut following = folder.spawn(FOLLOW);
         match round % 3 {
-            // Just when something of it is stored.
+            // Kills it as soon as some of it is stored.
             0 => while stored(&folder) <= i64::try_from(written).unwrap() - 100 {},
             _ => until_stored(&folder, &mut following, i64::try_from(written).unwrap()),
         }
         signal(&following, "-KILL");
         following.wait().unwrap();
-        // As if it had been killed between the commit and the position.
+        // The state after a kill between the commit and the position.
         if let (1, Some(before)) = (round % 3, before) {
             fs::write(&old, before).unwrap();
         }
     }
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 600);
-    // If all was stored before it was killed, the next case moves the position.
+    // If everything was stored before the kill, the next case moves the position.
     append(&folder, &nameless(600));
     until_stored(&folder, &mut following, 601);
     until_position(&folder, 601);
@@ -341,7 +342,7 @@ fn a_process_that_is_killed_scores_each_case_once() {
     folder.sh("scorebox verify live-agent.jsonl").exits_with(0);
 }
 
-/// Of this session; what an earlier one read is not read again.
+/// Only the bytes of this session; those that an earlier one read are not read again.
 #[test]
 fn the_end_of_a_session_says_how_many_bytes_it_read() {
     let folder = folder();
@@ -373,7 +374,7 @@ fn a_file_that_does_not_exist_yet_is_waited_for() {
     let stderr = nothing.stderr.take().unwrap();
     let first = std::io::BufRead::lines(std::io::BufReader::new(stderr)).next().unwrap().unwrap();
     assert_eq!(first, "waiting for `none.jsonl`, which does not exist yet");
-    // Before it listens to signals, one ends it as any process.
+    // Before it handles signals, a signal ends it like any process.
     signal(&nothing, "-TERM");
     let ended = nothing.wait().unwrap();
     assert!(ended.code().is_none_or(|code| code == 143), "{ended}");
@@ -400,7 +401,7 @@ fn what_cannot_be_followed_is_an_error_at_once() {
     }
 }
 
-/// Its bytes would be read as lines of nonsense, or waited on for a line's end.
+/// Its bytes would be read as lines of nonsense, or the reader would wait for a line's end.
 #[test]
 fn a_compressed_file_is_refused_before_it_is_followed_and_when_it_appears() {
     let folder = folder();
@@ -413,14 +414,14 @@ fn a_compressed_file_is_refused_before_it_is_followed_and_when_it_appears() {
     let refused = folder.sh(&format!("{follow} agent.jsonl.gz")).exits_with(2);
     assert_eq!(refused.stderr, refusal);
     assert!(!folder.path("scorebox.db").exists());
-    // Empty at the start.
+    // The file is empty at the start.
     let later = "touch later.gz && { sleep 1 && cat agent.jsonl.gz > later.gz & }";
     let refused = folder.sh(&format!("{later}; {follow} later.gz -q")).exits_with(2);
     assert_eq!(refused.stderr, refusal.replace("agent.jsonl.gz", "later.gz"));
 }
 
-/// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say
-/// what there is to say about all cases so far.
+/// Like `timeout`, which signals the process and then its group. The requirements are checked then, and scorers
+/// summarize all cases so far.
 #[test]
 fn a_signal_that_comes_twice_at_once_ends_it_in_good_order_with_a_summary_so_far() {
     let folder = folder();
@@ -449,7 +450,7 @@ fn a_signal_that_comes_twice_at_once_ends_it_in_good_order_with_a_summary_so_far
     assert!(said.contains("labels of the run so far: {") && said.contains("\"x\": 1"), "{said}");
     let stats = folder.sh("scorebox stats").exits_with(0);
     assert!(stats.stdout.contains("labels of the run so far: {"), "{stats}");
-    // A later session says it again of all cases by then.
+    // A later session summarizes all cases up to then.
     append(&folder, &line("b", "y"));
     let said = said_after(4);
     assert!(said.contains("\"x\": 1,\n    \"y\": 1\n"), "{said}");

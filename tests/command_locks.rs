@@ -1,5 +1,5 @@
-//! `scorebox.lock`, and `scorebox fetch`: what a run uses, whatever a registry, a folder of components or a hand makes
-//! of it.
+//! `scorebox.lock` and `scorebox fetch`: the components that a run uses, whatever happens to a registry, a folder of
+//! components or the lock.
 
 use std::{
     fs::{self, File},
@@ -346,7 +346,7 @@ fn the_lock_keeps_what_a_suite_uses_however_that_is_written() {
             "A=b",
         ),
         ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "REGISTRY=HOST"),
-        // It may be any.
+        // Any value is accepted here.
         ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "A=b"),
         (
             "other.toml",
@@ -388,14 +388,14 @@ fn while_a_file_beside_it_cannot_be_read_the_lock_keeps_all() {
     let Some(desk) = Desk::new() else { return };
     desk.added();
     let lock = desk.read("scorebox.lock");
-    // An error of the system, which the root user has, too.
+    // An error of the system that also affects root.
     desk.sh("ln -s other.toml other.toml").exits_with(0);
     let removed = desk.sh("scorebox remove word-f1").exits_with(0);
     assert_eq!(removed.stderr, "Removed `word-f1` from suite.toml.\n");
     let updated = desk.sh("scorebox update --plain-http").exits_with(0);
     assert_eq!(updated.stderr, "the suite file uses no published scorers\n");
     assert_eq!(desk.read("scorebox.lock"), lock);
-    // What leads nowhere, and what is no text, is no suite.
+    // A path that leads nowhere, or a file that is not text, is not a suite.
     desk.sh("ln -sf gone other.toml; printf '\\377' > data.json; mkfifo pipe.json").exits_with(0);
     let updated = desk.sh("timeout 60 scorebox update --plain-http").exits_with(0);
     assert!(updated.stderr.ends_with("no suite uses it.\n"), "{updated}");

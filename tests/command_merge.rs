@@ -1,4 +1,4 @@
-//! `scorebox merge`: shards become a shard or a run, and what is said where they do not fit together.
+//! `scorebox merge`: shards become one shard or a run, and its messages if they do not fit together.
 
 use std::{fs, ops::ControlFlow, os::unix::ffi::OsStrExt as _};
 
@@ -29,7 +29,7 @@ fn merged_shards_are_a_shard_and_cases_of_several_shards_are_one() {
     ");
     let [all, again] = ["all.parquet", "again.parquet"].map(|it| Shard::read(&folder.path(it)));
     assert_eq!(all.batch, again.batch);
-    // A folder is its files, without those that are not complete.
+    // A folder stands for its files, except incomplete ones.
     folder
         .sh("mkdir parts && cp out-?.parquet parts && cp in-0.parquet parts/.half.parquet")
         .exits_with(0);
@@ -86,7 +86,7 @@ fn a_shard_that_is_there_twice_does_not_stand_for_a_missing_one() {
     error: 2 shards are there, and 3 are expected: other shards have all cases of `old.parquet`
     hint: nothing was written; missing: out-2.parquet
     ");
-    // It alone has the cases of the other shard, and is said to be a merge.
+    // Only it has the cases of the other shard, and it is reported as a merge.
     let stands =
         folder.sh("scorebox merge old.parquet out-1.parquet --expect-shards 2 -o m.parquet");
     assert_snapshot!(stands.exits_with(0), @"
@@ -194,7 +194,7 @@ fn shards_of_two_suites_or_versions_are_not_put_together() {
     error: `schema.parquet` is not a shard: its schema has the version `2`, and this scorebox reads 1
     hint: `scorebox shard` writes shards; for what a data engine wrote, name the suite with --suite
     ");
-    // A row that was scored with another plan than its file says.
+    // A row that was scored with another plan than that of its file.
     let mut mixed = Shard::read(&folder.path("out-1.parquet"));
     *mixed.metadata("scorebox.plan") =
         Shard::read(&folder.path("other.parquet")).metadata("scorebox.plan").clone();
@@ -248,7 +248,7 @@ fn a_shard_that_is_cut_off_or_damaged_is_refused() {
     assert!(nowhere.stderr.contains("there is no folder `missing`"), "{nowhere}");
 }
 
-/// Every so many bytes of a shard's rows a bit is another one, and of its footer, which is mostly the plan.
+/// Flips a bit at regular intervals in a shard's rows, and in its footer, which is mostly the plan.
 const BETWEEN_FLIPS: [usize; 2] = [13, 1009];
 
 #[test]
@@ -290,7 +290,7 @@ fn a_bit_that_is_another_one_changes_nothing_of_what_is_merged_or_the_shard_is_r
 fn a_shard_that_was_changed_on_its_way_is_refused() {
     let folder = with_shards();
     let bytes = fs::read(folder.path("out-0.parquet")).unwrap();
-    // The time of a row, which nothing else depends on, in a page that is compressed: most bits of it show nowhere else.
+    // The time of a row, on which nothing else depends, in a compressed page: most of its bits have no other effect.
     let broken = (4..bytes.len()).find_map(|place| {
         let mut bytes = bytes.clone();
         bytes[place] ^= 1;
@@ -315,7 +315,7 @@ fn a_shard_that_was_changed_on_its_way_is_refused() {
 #[test]
 fn what_another_program_makes_of_a_shard_is_one_without_a_seal() {
     let folder = with_shards();
-    // Its metadata is copied, the seal with it, and a time is another one.
+    // Its metadata is copied, including the seal, and one time is changed.
     let mut shard = Shard::read(&folder.path("out-0.parquet")).with_duration(0, 7.0);
     assert!(shard.metadata("scorebox.seal").contains("digest"));
     shard.write(&folder.path("rewritten.parquet"));
@@ -343,7 +343,7 @@ fn results_that_differ_are_shown_and_nothing_is_written() {
 fn a_result_that_a_time_out_ended_is_taken_from_another_shard() {
     let folder = with_shards();
     let shard = Shard::read(&folder.path("out-0.parquet"));
-    // `same` of the first case, so that `same.sure`, which scores its result, has none.
+    // `same` has no score for the first case, so `same.sure`, which scores its result, is skipped.
     let slow = shard.timed_out(0).with_text("status", 1, "skipped").with_score(1, None);
     slow.write(&folder.path("slow.parquet"));
     for order in ["slow.parquet out-0.parquet", "out-0.parquet slow.parquet"] {
@@ -355,7 +355,7 @@ fn a_result_that_a_time_out_ended_is_taken_from_another_shard() {
         let merged = Shard::read(&folder.path("merged.parquet"));
         assert_eq!(merged.without_times(), shard.without_times());
     }
-    // Alone it stays what it is.
+    // On its own it stays as it is.
     folder.sh("scorebox merge slow.parquet -o merged.parquet --force").exits_with(0);
     assert_eq!(Shard::read(&folder.path("merged.parquet")).batch, slow.batch);
 }
@@ -368,7 +368,7 @@ fn a_merge_into_a_database_that_was_killed_is_continued() {
     let rows = stored(&folder, "scorebox.db");
     let twice = folder.sh(merge).exits_with(2);
     assert!(twice.stderr.contains("`r`"), "{twice}");
-    // What a process leaves that dies after its first commits.
+    // The state that a process leaves if it dies after its first commits.
     folder.database("scorebox.db").execute_batch(
         "DELETE FROM score_rows WHERE case_key % 3 = 0 OR case_key % 1024 > 30;
          DELETE FROM cases WHERE case_key % 1024 > 30;
@@ -436,7 +436,7 @@ fn a_signal_while_a_shard_is_written_leaves_nothing() {
             .filter(|it| it.as_ref().unwrap().file_name().as_bytes().starts_with(b".scorebox-"))
             .count()
     };
-    // The merge may be quicker than the signal.
+    // The merge may be faster than the signal.
     let interrupted = (0..20).find_map(|_| {
         let mut child = folder.spawn("scorebox merge out.parquet -o merged.parquet");
         while begun() == 0 && child.try_wait().unwrap().is_none() {
@@ -455,7 +455,7 @@ fn a_signal_while_a_shard_is_written_leaves_nothing() {
     assert_eq!((ended.status.code(), begun()), (Some(143), 0));
 }
 
-/// As `run` and `live` refuse an input without cases. Beside others such a shard is a part like any.
+/// An input without cases is refused, as by `run` and `live`. Together with other shards, such a shard is accepted.
 #[test]
 fn shards_without_cases_make_no_run() {
     let folder = with_shards();
@@ -485,7 +485,7 @@ fn what_is_required_of_the_run_decides_the_exit_code() {
             "rm -f m.db && scorebox merge out-0.parquet out-1.parquet --db m.db {options}"
         ))
     };
-    // A quarter of the outputs is right, and `broken` fails in each case.
+    // A quarter of the outputs is right, and `broken` fails for each case.
     for (options, code) in [
         ("--fail-below same=0.2 --min-pass-rate 0", 0),
         ("--fail-below same=0.9 --min-pass-rate 0", 3),
@@ -604,7 +604,7 @@ fn shards_that_have_their_plan_are_held_against_the_suite_that_is_named() {
 #[test]
 fn shards_whose_suites_call_one_component_otherwise_are_of_one_run() {
     let folder = with_shards();
-    // What versions wrote that put the folder of the suite before the path that is in it.
+    // Written by versions that prepended the folder of the suite to the path in it.
     let older = Shard::read(&folder.path("out-1.parquet"))
         .of_suite(|suite| suite.replace("\"./misbehave.wasm\"", "\"../m/./misbehave.wasm\""));
     older.write(&folder.path("older.parquet"));
@@ -614,7 +614,7 @@ fn shards_whose_suites_call_one_component_otherwise_are_of_one_run() {
     folder.sh("scorebox merge merged.parquet out-1.parquet --db merged.db").exits_with(0);
     assert_eq!(stored(&folder, "older.db"), stored(&folder, "merged.db"));
     folder.sh("scorebox verify --db older.db").exits_with(0);
-    // One that is there is not made again.
+    // A shard that is already there is not computed again.
     folder.sh(&format!("{SHARD} in-1.parquet -o older.parquet")).exits_with(0);
 
     let other = older.of_suite(|suite| suite.replacen('{', "{\"more\":1,", 1));
@@ -623,7 +623,7 @@ fn shards_whose_suites_call_one_component_otherwise_are_of_one_run() {
     assert!(refused.exits_with(2).stderr.contains("not of one run: the suite is "));
 }
 
-/// Whoever writes a shard can write its plan, too.
+/// Anyone who can write a shard can also write its plan.
 #[test]
 fn a_plan_that_contradicts_its_suite_is_refused() {
     let folder = with_shards();

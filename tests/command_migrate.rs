@@ -1,5 +1,5 @@
-//! `migrate`: a configuration of promptfoo becomes a suite that is checked and run over promptfoo's own results; what
-//! has no equal is listed.
+//! `migrate`: a promptfoo configuration becomes a suite that is checked and run over promptfoo's own results;
+//! assertions without an equivalent are listed.
 
 use std::fs;
 
@@ -116,7 +116,7 @@ fn a_migrated_suite_judges_promptfoos_results_as_promptfoo_did() {
     let folder = Folder::new();
     let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/readers/promptfoo.json");
     fs::copy(results, folder.path("results.json")).unwrap();
-    // The configuration that these are the results of.
+    // The configuration that produced these results.
     folder.write(
         "promptfooconfig.yaml",
         "
@@ -150,7 +150,7 @@ fn a_migrated_suite_judges_promptfoos_results_as_promptfoo_did() {
     assert_eq!(judged, theirs.collect::<Vec<_>>());
 }
 
-/// A suite of these assertions for every case, which `suite check` accepts; with what the command says.
+/// A suite of these assertions for every case, which `suite check` accepts; with the messages of the command.
 fn migrated(folder: &Folder, assertions: &[Value]) -> String {
     let config = json!({ "defaultTest": { "assert": assertions }, "tests": [{}] });
     folder.write("config.json", config.to_string());
@@ -159,7 +159,7 @@ fn migrated(folder: &Folder, assertions: &[Value]) -> String {
     migrated.stderr
 }
 
-/// What the migrated suite says about one case: scorers with their scores, and the verdict.
+/// The result of the migrated suite for one case: scorers with their scores, and the verdict.
 fn judged(folder: &Folder, case: &Value) -> (Vec<String>, String) {
     folder.write("case.jsonl", format!("{case}\n"));
     folder.sh("rm -f scorebox.db; scorebox run migrated.toml case.jsonl -q");
@@ -197,7 +197,7 @@ fn no_text_of_a_configuration_reads_the_environment() {
     folder.sh("scorebox run migrated.toml cases.jsonl -q").exits_with(0);
 }
 
-/// promptfoo reads YAML as js-yaml does, to which `no` is a text.
+/// promptfoo reads YAML like js-yaml, where `no` is a text.
 #[test]
 fn yes_and_no_without_quotes_are_texts() {
     let folder = Folder::new();
@@ -300,7 +300,7 @@ fn an_assertion_without_weight_only_measures() {
     let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
     let measures = "severity = \"soft\"\nthreshold = 0.0\nweight = 0.0\n";
     assert_eq!(suite.matches(measures).count(), 2, "{suite}");
-    // The component of `called-tool` is a gate with a threshold of its own.
+    // The component `called-tool` is a gate with its own threshold.
     let trace = json!([{ "tool": "search", "args": {}, "result": "done" }]);
     let case = |output: &str| json!({ "output": output, "trace": trace });
     assert_eq!(judged(&folder, &case("Paris")).1, "passed");
@@ -381,7 +381,7 @@ fn the_best_of_several_references_counts() {
         (&["bleu 1.00", "gleu 1.00"].map(str::to_owned)[..], "passed")
     );
 
-    // For `equals` a list is one value.
+    // `equals` treats a list as one value.
     migrated(&folder, &[json!({ "type": "equals", "value": references })]);
     assert_eq!(judged(&folder, &json!({ "output": references })).1, "passed");
     assert_eq!(judged(&folder, &json!({ "output": references[0] })).1, "failed");
@@ -442,7 +442,7 @@ fn more_scorers_than_a_suite_has_are_refused() {
     assert!(!folder.path("migrated.toml").exists());
 }
 
-/// Lets a program that always says the same be the judge of the migrated suite.
+/// Makes a program that always gives the same answer the judge of the migrated suite.
 fn judge_says(folder: &Folder, answer: &Value) {
     let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
     let answer = json!({ "text": answer.to_string() }).to_string();

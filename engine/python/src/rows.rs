@@ -256,8 +256,8 @@ impl Rows {
             && self.patient_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits for an event, the end of the stream or this point in time; false if the run ended before its cases did. The
-    /// end of the run then reports why.
+    /// Waits for an event, the end of the stream or this point in time; false if the run ended before its cases did.
+    /// Its end then reports why.
     fn wait(&mut self, py: Python<'_>, until: Option<Instant>) -> PyResult<bool> {
         let Some(events) = self.events.as_mut() else { return Ok(true) };
         let late = async {
