@@ -86,7 +86,7 @@ fn a_damaged_line_of_a_log_is_a_case_that_is_not_valid() {
         let why = "line 2 of the file is not valid JSON: EOF while parsing";
         assert!(refused.stderr.contains(why), "{refused}");
         assert!(!refused.stderr.contains("column 0"), "{refused}");
-        // All other files are read.
+        // All other lines are read.
         let cases = |file: &str| {
             let format = if log == samples { "lm-eval" } else { "openai-evals" };
             let read = folder.sh(&format!("scorebox convert {file} --from {format}"));

@@ -346,7 +346,7 @@ fn the_lock_keeps_what_a_suite_uses_however_that_is_written() {
             "A=b",
         ),
         ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "REGISTRY=HOST"),
-        // Any value is accepted here.
+        // `REGISTRY` is not set, so the address may be any.
         ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "A=b"),
         (
             "other.toml",

@@ -1,8 +1,8 @@
-//! How runs, scorers and places are named: on the command line, and in variables of the environment.
+//! How runs, scorers and paths are named: on the command line, and in environment variables.
 
 use crate::fixture::Folder;
 
-/// As a job of CI sets them that takes them from a variable which is not there.
+/// The state in a CI job that sets them from a variable which does not exist.
 #[test]
 fn an_empty_variable_is_one_that_is_not_set() {
     let folder = Folder::new();

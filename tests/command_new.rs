@@ -1,5 +1,5 @@
-//! `scorebox new`: each language's files work as their README says, nothing is overwritten, and what is not said is
-//! asked for. The commands of a crate's README, which need a compiler for wasm32, are run by `.ci/run`.
+//! `scorebox new`: each language's files work as their README says, nothing is overwritten, and missing answers are
+//! asked for. `.ci/run` runs the commands of a crate's README, which need a compiler for wasm32.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn a_new_script_does_all_that_its_readme_says() {
         assert_eq!(commands.len(), 3, "{readme}");
         for command in commands {
             assert!(command.contains(file) || command.contains("test.toml"), "{command}");
-            // One of the two cases has not the answer in it, which fails a case of one's own.
+            // One of the two sample cases does not contain the answer, so the new scorer fails it.
             let code = if command.contains("cases.jsonl") { 3 } else { 0 };
             let shown = folder.sh(&format!("cd ends-well && {command}")).exits_with(code);
             assert!(!shown.stdout.is_empty(), "{command}: {shown}");
@@ -50,7 +50,7 @@ fn a_new_script_in_python_does_all_that_its_readme_says() {
     }
 }
 
-/// What a new script says of an output that is no text, in a folder where it can run.
+/// Checks the scores of a new script for outputs that are not text, in a folder where scripts can run.
 fn reads_json(folder: &Folder, language: &str, file: &str) {
     folder.sh(&format!("scorebox new reads --lang {language}")).exits_with(0);
     for (output, expected, score) in [
@@ -126,7 +126,7 @@ fn the_folder_and_its_test_are_named() {
     "#);
 }
 
-/// What builds them is run by `.ci/run`, where their compilers are installed.
+/// `.ci/run` runs the build commands, because it has the compilers.
 #[test]
 fn a_new_scorer_in_a_compiled_language_has_its_sdk_and_says_what_it_needs() {
     for (language, files) in [
@@ -233,7 +233,7 @@ fn without_a_terminal_all_must_be_said() {
     assert!(!folder.path("brief").exists());
 }
 
-/// `script` makes a terminal.
+/// `script` provides a terminal.
 #[test]
 fn on_a_terminal_it_asks() {
     let folder = Folder::new();

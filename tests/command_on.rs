@@ -1,5 +1,5 @@
-//! `on`: which value of a case a scorer is given as the output; stored, reused, resumed and verified like scores of
-//! whole outputs.
+//! `on`: selects the value of a case that a scorer is given as the output; such scores are stored, reused, resumed and
+//! verified like those of whole outputs.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 use crate::fixture::Folder;
 
-/// An answer of two parts with what the agent said first; one that lacks a part; and one of a task that failed.
+/// An answer of two parts with the first words of the agent, an answer that lacks a part, and a case whose task failed.
 const CASES: &str = r#"{"id": "1", "output": {"summary": "a refund is due", "title": "Refunds"}, "trace": [{"role": "assistant", "content": "Hello there"}]}
 {"id": "2", "output": {"title": null}, "messages": [{"role": "assistant", "content": "Bye"}]}
 {"id": "3", "error": "no connection"}

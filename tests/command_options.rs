@@ -1,4 +1,4 @@
-//! Options that would do nothing or that contradict themselves, and variables of the environment.
+//! Options that would have no effect or that contradict each other, and environment variables.
 
 use std::{collections::BTreeSet, fs};
 

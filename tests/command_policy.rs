@@ -1,5 +1,5 @@
-//! `[policy]` in a suite and in the user's configuration: what published scorers must be, when they are added, fetched
-//! and run.
+//! `[policy]` in a suite and in the user's configuration: what is required of published scorers when they are added,
+//! fetched and run.
 
 use std::fs;
 
@@ -25,12 +25,12 @@ fn desk() -> Option<Desk> {
     Some(desk)
 }
 
-/// The user's configuration has this policy.
+/// Writes this policy into the user's configuration.
 fn user_policy(desk: &Desk, policy: &str) {
     desk.write("user.toml", &format!("version = 1\n[policy]\n{policy}\n"));
 }
 
-/// With that configuration of the user's.
+/// Runs a command with that configuration.
 fn sh(desk: &Desk, line: &str) -> Output {
     desk.sh(&format!("SCOREBOX_CONFIG=user.toml {line}"))
 }
@@ -42,7 +42,7 @@ fn suite_policy(desk: &Desk, policy: &str) {
     desk.write("suite.toml", &format!("{}\n[policy]\n{policy}\n", scorers.trim_end()));
 }
 
-/// All commands that use a published scorer, each of which is refused with these words.
+/// Checks that all commands that use a published scorer refuse it with this message.
 fn is_refused_everywhere(desk: &Desk, words: &str) {
     for line in [
         "run suite.toml cases.jsonl -q",
@@ -76,7 +76,7 @@ fn a_scorer_without_a_trusted_signature_is_not_used() {
     }
     user_policy(&desk, "signers = [\"RWQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"]");
     is_refused_everywhere(&desk, &format!("its signer {TEAM_SIGNER} is not allowed"));
-    // Nothing of it was compiled.
+    // None of its code was compiled.
     let compile = sh(&desk, "scorebox compile suite.toml --cache-dir empty").exits_with(2);
     assert_eq!(compile.stdout, "");
     let kept = desk.sh("find empty -name '*.code'");
@@ -151,7 +151,7 @@ fn built_in_scorers_and_files_are_not_published_and_no_policy_is_about_them() {
 fn a_signature_in_a_lock_is_of_the_component_that_is_locked() {
     let Some(desk) = desk() else { return };
     let lock = desk.read("scorebox.lock");
-    // The signer says nothing without the signature, and the signature nothing about another component.
+    // The signer counts only with the signature, and the signature only for its component.
     let at = lock.find("signature = ").unwrap();
     let (before, signature) = lock.split_at(at);
     let middle = signature.len() / 3;
@@ -163,7 +163,7 @@ fn a_signature_in_a_lock_is_of_the_component_that_is_locked() {
     user_policy(&desk, &format!("signers = [\"{TEAM_SIGNER}\"]"));
     let refused = sh(&desk, "scorebox run suite.toml cases.jsonl -q").exits_with(2);
     assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
-    // Without both it is unsigned, which a policy refuses.
+    // Without both the scorer counts as unsigned, which a policy refuses.
     let without = format!(
         "{}\n",
         before.lines().filter(|line| !line.starts_with("signer")).collect::<Vec<_>>().join("\n")
@@ -223,7 +223,7 @@ fn a_policy_is_about_the_published_scorers_of_a_bundle_too() {
     let refused = sh(&desk, "scorebox run suite.tar cases.jsonl -q").exits_with(2);
     assert!(refused.stderr.contains("is not allowed"), "{refused}");
     sh(&desk, "scorebox audit suite.tar").exits_with(3);
-    // And what a policy of the suite refuses is not bundled.
+    // A scorer that the suite's policy refuses is not bundled either.
     desk.write("user.toml", "");
     suite_policy(&desk, "max-size = \"1kB\"");
     let refused = desk.sh("scorebox bundle suite.toml -o other.tar").exits_with(2);

@@ -1,4 +1,4 @@
-//! `scorebox publish` with a real registry: what is in it then, logins, certificates, and what is refused.
+//! `scorebox publish` with a real registry: what it publishes, logins, certificates, and what it refuses.
 
 use std::{fs, path::Path};
 
@@ -17,7 +17,7 @@ use crate::{
 /// `Aladdin:open sesame`, as `docker login` writes it.
 const LOGIN: &str = "QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
 
-/// A folder in which nobody has logged in to a registry.
+/// A folder of a user who has not logged in to any registry.
 fn folder() -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.path("docker")).unwrap();
@@ -151,7 +151,7 @@ fn what_a_registry_has_lost_is_there_again_after_publishing_the_same() {
         let repaired = "is published already; something of it was missing or damaged";
         assert!(again.stderr.contains(repaired), "{again}");
         assert_eq!(fs::read(&file).unwrap(), whole);
-        // This registry looks at no byte of a blob that it has by its name.
+        // This registry does not check a blob that it already has under its name.
         let mut damaged = whole.clone();
         *damaged.last_mut().unwrap() ^= 1;
         fs::write(&file, &damaged).unwrap();
@@ -248,7 +248,7 @@ fn a_registry_is_asked_without_a_login_if_the_helper_that_may_know_one_fails() {
     error: cannot publish at HOST: it wants a login
     hint: the login that may be stored for it cannot be read: `docker-credential-broken` is not installed; correct that in Docker's configuration, then `docker login HOST`
     ");
-    // One that knows the login.
+    // A registry that knows the login.
     let login = r#"{"Username": "Aladdin", "Secret": "open sesame"}"#;
     folder.write("docker-credential-broken", format!("#!/bin/sh\necho '{login}'\n"));
     folder.sh("chmod +x docker-credential-broken").exits_with(0);
@@ -282,7 +282,7 @@ fn a_certificate_that_is_not_trusted_ends_it() {
 
 #[test]
 fn a_server_that_uses_the_certificate_of_an_authority_is_refused_in_words() {
-    // Not a registry, but it is never asked.
+    // Not a registry, but it is never contacted.
     let server = Collector::https(SELF_SIGNED);
     let folder = folder();
     folder.write("self-signed.pem", SELF_SIGNED[0]);

@@ -1,5 +1,5 @@
-//! Python scripts as scorers, as a user types them. What they must not do is in `hostile_python`. All but the first
-//! need what `scorebox toolchain add python` makes, and say that they were left out without it.
+//! Python scripts as scorers, as a user runs them. `hostile_python` tests scripts that misbehave. All tests but the
+//! first need the component of `scorebox toolchain add python`, and report that they were skipped without it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
-/// A folder, if Python scripts can be run here.
+/// A folder, if Python scripts can run here.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 pub(crate) fn with_python() -> Option<Folder> {
     let folder = Folder::new();
@@ -303,7 +303,7 @@ fn what_a_file_does_where_it_is_run_itself_is_not_done() {
     let script = "import sys\nfrom dataclasses import dataclass\n@dataclass\nclass Answer:\n    text: 'str'\n\
                   def score(case, config):\n    return {'score': 1, 'label': __name__, 'reason': repr(Answer('a'))}\n\
                   if __name__ == '__main__':\n    import argparse\n    sys.exit(2)\n";
-    // The second has the name of a module that Python brings.
+    // The second one has the name of a module of Python's standard library.
     for (file, name) in [("grade.py", "grade"), ("json.py", "json.py")] {
         folder.write(file, script);
         let answer = folder.sh(&format!("scorebox score {file} --output 1")).exits_with(0).json();

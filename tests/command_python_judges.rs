@@ -1,5 +1,5 @@
-//! Python scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback
-//! interface. They need what `scorebox toolchain add python` makes, and say that they were left out without it.
+//! Python scripts that ask a judge, as a user runs them, with a real server of OpenAI's protocol on the loopback
+//! interface. They need the component of `scorebox toolchain add python`, and report that they were skipped without it.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -181,7 +181,7 @@ fn an_invalid_question_is_an_exception_and_a_missing_answer_ends_the_score() {
     script.push_str("}\n\ndef score(case, config):\n    return all[case['output']]()\n");
     let folder = filled(folder, &server, "hostile.py", &script);
     let end = |(name, _): (&str, &str)| {
-        // So long that the questions of `endless` are all asked on a busy machine, too.
+        // Long enough that all questions of `endless` are asked, even on a busy machine.
         let line = "scorebox score hostile.py --grant judge --judges suite.toml --timeout 2min --output-text";
         let answer = sh(&folder, &format!("{line} {name}")).json();
         let error = &answer["error"];

@@ -1,5 +1,5 @@
-//! What is read of stored scores and of scorers: `scores`, `stats`, `scorers`, `inspect`,
-//! and how their output behaves in pipes.
+//! Commands that read stored scores and scorers: `scores`, `stats`, `scorers`, `inspect`, and the behaviour of their
+//! output in pipes.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fixture::Folder;
 
-/// Four cases at two nodes, scored by `latency` with 0.9, 0.8, 0.6 and 0.1, and by one that fails.
+/// Four cases at two nodes, scored by `latency` with 0.9, 0.8, 0.6 and 0.1, and by a scorer that fails.
 fn with_a_run() -> Folder {
     let folder = Folder::new();
     let case = |(id, node, ms)| {
@@ -24,7 +24,7 @@ fn with_a_run() -> Folder {
     folder
 }
 
-/// The cases and scorers that `scorebox scores` with these options shows.
+/// The cases and scorers that `scorebox scores` shows with these options.
 fn shown(folder: &Folder, options: &str) -> Vec<String> {
     let output = folder.sh(&format!("scorebox scores --format json {options}")).exits_with(0);
     let name = |row: &Value| format!("{} {}", text(&row["caseId"]), text(&row["scorerId"]));
@@ -123,7 +123,7 @@ fn an_unknown_name_is_an_error_that_names_those_that_exist() {
     ");
     let no_number = folder.sh("scorebox scores --below nan").exits_with(2);
     assert!(no_number.stderr.contains("invalid value 'nan' for '--below <X>'"), "{no_number}");
-    // A filter of scores that finds none is another matter.
+    // A filter of scores without a match is not an error.
     assert_snapshot!(folder.sh("scorebox scores --below 0.01"), @"
     [stderr]
     no scores
@@ -183,7 +183,7 @@ fn a_list_that_cannot_be_read_to_its_end_is_not_taken_for_the_whole_one() {
     for command in ["scores", "cases", "repeats --cases"] {
         let cut = folder.sh(&format!("scorebox {command} --format json")).exits_with(2);
         assert!(cut.stderr.starts_with("error: ") && cut.stderr.contains("is damaged"), "{cut}");
-        // No closing bracket, on purpose; and the error does not stand in the line of the last thing.
+        // The closing bracket is missing on purpose, and the error does not share the line of the last element.
         assert!(cut.stdout.starts_with("[\n{") && cut.stdout.ends_with("}\n"), "{command}: {cut}");
         assert!(serde_json::from_str::<Value>(&cut.stdout).is_err(), "{command}: {cut}");
         let lines = folder.sh(&format!("scorebox {command} --format jsonl")).exits_with(2).stdout;
@@ -209,9 +209,9 @@ fn the_page_about_rows_lists_the_keys_that_rows_have() {
     let folder = with_a_run();
     let columns = folder.rows("SELECT name FROM pragma_table_info('scores')");
     let mut keys: BTreeSet<String> = columns.iter().map(|column| key_of(column)).collect();
-    // A list, which has a table of its own.
+    // A list, which has its own table.
     keys.insert("calls".to_owned());
-    // What the others decide.
+    // A field that the other keys determine.
     keys.insert("standing".to_owned());
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rows.md");
     let page = std::fs::read_to_string(page).unwrap();
@@ -331,8 +331,8 @@ fn assert_near(found: [f64; 6], expected: [f64; 6]) {
 #[test]
 fn stats_agree_with_those_computed_by_hand() {
     let folder = with_a_run();
-    // 0.9, 0.8, 0.6, 0.1: the middle two are 0.8 and 0.6; the squares of 0.3, 0.2, 0 and 0.5 are
-    // 0.38 together, 0.095 each.
+    // 0.9, 0.8, 0.6, 0.1: the middle two are 0.8 and 0.6; the squares of the deviations 0.3, 0.2, 0 and 0.5 sum to
+    // 0.38, which is 0.095 each.
     let all = [4.0, 0.6, 0.1, 0.9, 0.7, 0.095_f64.sqrt()];
     assert_near(stats(&folder, ""), all);
     assert_near(stats(&folder, "--run r --scorer latency"), all);
@@ -348,7 +348,7 @@ fn stats_are_of_the_newest_run_of_a_named_one_or_of_all() {
     folder.sh(&format!("{command} more.jsonl --run-id second")).exits_with(0);
     assert_near(stats(&folder, ""), [1.0, 0.5, 0.5, 0.5, 0.5, 0.0]);
     assert_near(stats(&folder, "--run second"), [1.0, 0.5, 0.5, 0.5, 0.5, 0.0]);
-    // The mean is 2.9 / 5 and the middle one is 0.6.
+    // The mean is 2.9 / 5 and the median is 0.6.
     let [count, mean, _, _, p50, _] = stats(&folder, "--all-runs");
     assert_near([count, mean, 0.0, 0.0, p50, 0.0], [5.0, 0.58, 0.0, 0.0, 0.6, 0.0]);
 }
@@ -533,7 +533,7 @@ fn there_is_colour_only_where_it_is_wanted() {
     assert!(is_coloured("scorebox score none --output 1 --color always"));
     assert!(is_coloured("CLICOLOR_FORCE=1 scorebox score none --output 1"));
     assert!(!is_coloured("NO_COLOR=1 CLICOLOR_FORCE=1 scorebox score none --output 1"));
-    // What is wrong with the arguments has the colours that they ask for, and so has a help.
+    // Errors about arguments have the colours that the arguments ask for, and so does help.
     assert!(is_coloured("scorebox score --nonsense --color always"));
     assert!(is_coloured("scorebox --color=always rnu"));
     assert!(!is_coloured("CLICOLOR_FORCE=1 scorebox score --nonsense --color never"));

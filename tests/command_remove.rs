@@ -1,4 +1,4 @@
-//! `scorebox rm`: runs that go, runs that stay, and the space that comes back.
+//! `scorebox rm`: runs that are removed, runs that stay, and the disk space that is freed.
 
 use std::{io::Write as _, process::Stdio, time::Duration};
 
@@ -17,7 +17,7 @@ fn with_two_runs() -> Folder {
     folder
 }
 
-/// Without sizes, which SQLite's version decides.
+/// The text without sizes, which depend on SQLite's version.
 fn without_sizes(text: &str) -> String {
     let is_size = |word: &&str| word.parse::<f64>().is_ok() && word.contains('.');
     let words = text.split(' ').map(|word| if is_size(&word) { "[size]" } else { word });
@@ -38,10 +38,10 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
     removed 1 run: 400 cases, 1,600 rows, 0 components
     scorebox.db: [size] MiB, was [size] MiB
     ");
-    // The components stay, which the other run uses.
+    // The components stay, because the other run uses them.
     let shrunk = before - bytes();
     assert!(shrunk > 400_000, "{} of {before}", bytes());
-    // The rest is indexes, and pages that are not full.
+    // The rest is indexes and partly filled pages.
     assert!(
         (size * 9 / 10..size * 3 / 2).contains(&shrunk),
         "{size} bytes, the file shrank by {shrunk}"
@@ -60,7 +60,7 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
     ");
     assert_eq!(folder.sh("scorebox runs --format json").exits_with(0).stdout, "[]\n");
     assert_eq!(folder.sh("scorebox runs --format jsonl").exits_with(0).stdout, "");
-    // What is of a run needs one.
+    // A command about a run needs one.
     assert_snapshot!(folder.sh("scorebox stats"), @"
     [stderr]
     error: `scorebox.db` has no runs
@@ -81,7 +81,7 @@ fn without_a_terminal_it_must_be_confirmed() {
     assert_eq!(folder.rows("SELECT count(*) FROM score_rows"), ["3200"]);
 }
 
-/// `script` makes a terminal.
+/// `script` provides a terminal.
 #[test]
 fn on_a_terminal_it_asks() {
     let folder = with_two_runs();

@@ -1,4 +1,4 @@
-//! Cases that were tried more than once: `scorebox repeats`, and what a run's own summary says of them.
+//! Cases with several attempts: `scorebox repeats`, and what a run's own summary shows about them.
 
 use std::{fs, path::Path};
 
@@ -17,9 +17,9 @@ fn airline() -> Folder {
     folder
 }
 
-/// The figures of tau-bench's own formulas over these 25 tasks, computed apart from scorebox (SciPy's `comb`), and by
-/// hand: of 25 tasks 7, 6, 7, 1 and 4 have 0, 1, 2, 3 and 4 successes, so that pass^2 is (7 · 1 + 1 · 3 + 4 · 6) / (25
-/// · 6), and pass@2 is (6 · 3 + 7 · 5 + 5 · 6) / (25 · 6).
+/// The figures of tau-bench's own formulas over these 25 tasks, computed without scorebox (by SciPy's `comb`), and by
+/// hand: of 25 tasks, 7, 6, 7, 1 and 4 have 0, 1, 2, 3 and 4 successes, so pass^2 is (7 · 1 + 1 · 3 + 4 · 6) / (25 ·
+/// 6), and pass@2 is (6 · 3 + 7 · 5 + 5 · 6) / (25 · 6).
 const REFERENCE: [(u64, f64, f64, f64); 4] = [
     (1, 0.39, 0.39, 18.0 / 25.0),
     (2, 83.0 / 150.0, 34.0 / 150.0, 12.0 / 25.0),
@@ -27,7 +27,7 @@ const REFERENCE: [(u64, f64, f64, f64); 4] = [
     (4, 0.72, 0.16, 4.0 / 25.0),
 ];
 
-/// Of a hundred attempts at 25 tasks. As if they were a hundred tasks, Wilson's interval would be 30.0 to 48.8 %.
+/// A hundred attempts at 25 tasks. If they were a hundred tasks, Wilson's interval would be 30.0 to 48.8 %.
 #[test]
 fn the_pass_rate_has_the_interval_of_cases_and_not_of_attempts() {
     let folder = airline();
@@ -38,7 +38,7 @@ fn the_pass_rate_has_the_interval_of_cases_and_not_of_attempts() {
     assert!(stats.stderr.contains(verdict), "{stats}");
     let summary = folder.sh("scorebox report --format md").exits_with(0);
     assert!(summary.stdout.contains("95 % interval 26.5 to 53.2 %"), "{summary}");
-    // One task alone shows nothing of others.
+    // A single task shows nothing about others.
     folder.sh("grep '\"id\":\"t41\"' attempts.jsonl > one.jsonl && scorebox run suite.toml one.jsonl -q --run-id one").exits_with(3);
     let one = folder.sh("scorebox stats --run one").exits_with(0);
     assert!(one.stderr.contains("95 % interval 0.0 to 100.0 %"), "{one}");
@@ -64,8 +64,9 @@ fn figures_of_real_attempts_are_those_of_the_published_formulas() {
             }
         }
     }
-    // Of the rewards 0 and 1: the mean of a task with c successes is c/4, its median (0 + 1)/2 if c is 2, the lowest
-    // is 1 only if c is 4. The mode is 1 from c = 3 on, and for c = 2 the first reward; 2 of the 7 tasks begin with 1.
+    // The rewards are 0 and 1. The mean of a task with c successes is c/4, its median is (0 + 1)/2 if c is 2, and its
+    // minimum is 1 only if c is 4. Its mode is 1 from c = 3 on, and for c = 2 its first reward; 2 of the 7 tasks begin
+    // with 1.
     let reduced = &by_reward["reduced"];
     for (reducer, expected) in [
         ("mean", 0.39),
@@ -123,7 +124,7 @@ fn a_run_of_repeated_cases_says_so_and_the_command_shows_it() {
     assert_eq!(json.json()["repeats"]["verdict"]["draws"][2]["passHatK"], 0.16);
 }
 
-/// A case that passes, fails, is errored and is skipped, in four attempts; and one that was tried once.
+/// A case whose four attempts pass, fail, error and are skipped; and one with a single attempt.
 const MIXED: &str = r#"{"id": "a", "attempt": 3, "output": "4", "groundTruth": "4", "skip": "flaky"}
 {"id": "b", "output": "4", "groundTruth": "4", "latencyMs": 1000}
 {"id": "a", "attempt": 0, "output": "4", "groundTruth": "4", "latencyMs": 2000}
@@ -153,7 +154,7 @@ fn an_errored_attempt_is_one_that_did_not_pass_and_a_skipped_one_does_not_count(
         let draws = tries["draws"].as_array().unwrap();
         draws.iter().map(|draw| draw[key].as_f64()).collect::<Vec<_>>()
     };
-    // By verdict: 1 of 3 passed. Draws of two hold it in 2 of 3 cases.
+    // By verdict: 1 of 3 passed. Draws of two contain it in 2 of 3 cases.
     let verdict = &first["verdict"];
     assert_eq!((&verdict["attempts"], &verdict["passed"]), (&3.into(), &1.into()));
     let two = figures(verdict, "passAtK")[1].unwrap();
@@ -225,7 +226,8 @@ fn iterations_are_attempts_too_and_a_scorer_that_only_measures_decides_nothing()
     let said = folder.sh("scorebox stats").exits_with(0).stderr;
     assert!(said.contains("repeats: 1 case, 2 attempts"), "{said}");
     assert!(!said.contains("pass@"), "{said}");
-    // No attempt can fail, so verdicts say nothing; without a threshold, a score passes if it is the best one.
+    // No attempt can fail, so verdicts tell nothing; without a threshold, a score passes if it is the best possible
+    // one.
     let json = folder.sh("scorebox repeats --format json").json();
     assert_eq!(json["verdict"], serde_json::Value::Null);
     assert_eq!(json["scorers"][0]["threshold"], 1.0);

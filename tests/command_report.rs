@@ -1,5 +1,4 @@
-//! Reports of a run for other programs: what is in them, where they go, and what becomes of those that cannot be
-//! written.
+//! Reports of a run for other programs: what they contain, where they go, and what happens if they cannot be written.
 
 use std::fs;
 
@@ -12,7 +11,7 @@ use crate::{
     sums_fixture::{OTHERS, suite},
 };
 
-/// A case that passes, and one that fails a gate for a reason that looks like Markdown; the others follow.
+/// A case that passes, and a case that fails a gate for a reason that looks like Markdown; the others follow.
 const CASES: &str = r#"{"id": "good", "nodeId": "sums", "output": "4", "groundTruth": "4", "latencyMs": 100}
 {"id": "wrong", "nodeId": "sums", "output": "<b>@all | *5*", "groundTruth": "4", "latencyMs": 100}
 "#;
@@ -31,7 +30,7 @@ fn a_summary_in_markdown_shows_what_did_not_pass_and_text_stays_text() {
     let folder = folder();
     let run = folder.sh(&format!("{RUN} --report markdown=summary.md")).exits_with(3);
     assert!(run.stdout.starts_with("scorer "), "{run}");
-    // What keeps an `@` from being a mention cannot be seen.
+    // An invisible character keeps an `@` from being a mention.
     let summary = read(&folder, "summary.md").replace('\u{200b}', "[zero width]");
     assert_snapshot!(summary, @r#"
     ## sums \| and "more": 2 of 4 cases passed (50.0 %; 95 % interval 15.0 to 85.0 %), 1 failed, 1 errored, 1 passed with regressions, 1 skipped
@@ -108,7 +107,7 @@ fn junit_has_a_test_case_for_each_case() {
     "#);
 }
 
-/// What a document breaks of the schema that Jenkins publishes; nothing if it is valid.
+/// The violations of the schema that Jenkins publishes; empty if the document is valid.
 fn broken_rules(xml: &str) -> Vec<String> {
     let schema = uppsala::parse(include_str!("schemas/junit-10.xsd")).unwrap();
     let schema = uppsala::XsdValidator::from_schema(&schema).unwrap();
@@ -116,7 +115,7 @@ fn broken_rules(xml: &str) -> Vec<String> {
     schema.validate(&document).iter().map(ToString::to_string).collect()
 }
 
-/// A runner of CI reads its log, which a report to standard output is in.
+/// A CI runner reads its log, which contains a report to standard output.
 #[test]
 fn no_report_in_markup_has_a_command_for_a_runner_of_ci() {
     let folder = Folder::new();
@@ -141,7 +140,7 @@ fn junit_is_valid_by_the_published_schema() {
     folder.sh(&format!("{RUN} --report junit=out.xml")).exits_with(3);
     let valid = read(&folder, "out.xml");
     assert_eq!(broken_rules(&valid), [""; 0], "{valid}");
-    // Texts of strangers, no case at all, and every way to be tried again.
+    // Texts of strangers, no case at all, and every kind of repeated attempt.
     let strange = "]]> <&\"' \u{1b}\u{0} \u{fffe} é";
     let cases = [
         json!({"id": "q\u{a0}]]>", "nodeId": strange.replace(['\u{0}', '\u{1b}'], ""), "output": strange, "groundTruth": "a"}),
@@ -154,7 +153,7 @@ fn junit_is_valid_by_the_published_schema() {
     folder.sh("scorebox run suite.toml cases.jsonl -q -s contains --db n.db --config contains='{\"value\": \"a\"}' --report junit=n.xml --allow-failures --allow-errors").exits_with(0);
     assert_eq!(broken_rules(&read(&folder, "n.xml")), [""; 0]);
 
-    // And it refuses what is not valid.
+    // The schema also refuses a document that is not valid.
     for (valid_part, broken_part) in [
         ("<testsuites ", "<testsuites skipped=\"1\" "),
         ("<testsuite name=", "<testsuite title="),
@@ -180,7 +179,7 @@ fn a_table_has_a_line_for_each_score() {
     folder.sh(&format!("{RUN} --report csv=scores.csv")).exits_with(3);
     let mut table = csv::Reader::from_path(folder.path("scores.csv")).unwrap();
     let columns = table.headers().unwrap().clone();
-    // What a score costs differs from run to run.
+    // The cost of a score differs between runs.
     let steady: Vec<usize> = (0..columns.len())
         .filter(|place| {
             !["fuel", "memory_bytes", "duration_ms", "scored_at_ms"].contains(&&columns[*place])
@@ -224,7 +223,7 @@ fn no_text_of_a_table_is_a_formula() {
     );
 }
 
-/// A case whose texts have what a terminal acts on and what no reader sees.
+/// A case whose texts contain characters that a terminal acts on, and characters that are invisible.
 fn folder_with_what_is_not_seen() -> Folder {
     let folder = Folder::new();
     let case = json!({"id": "a\u{202e}b\u{200b}c", "output": "\u{1b}[31mred\u{1b}]0;title\u{7}"});
@@ -253,7 +252,7 @@ fn what_is_not_seen_is_shown_in_reports_for_people_and_escaped_in_json() {
     assert_snapshot!(of_case.join("\n"), @r"| a\\u{202e}b\\u{200b}c | failed | 0.0000 | echo 0.0000: visit www[zero width].evil.com, <span>\$</span>x^2<span>\$</span> \\u{1b}\[31mred\\u{1b}\]0;title\\u{7} |");
 }
 
-/// `script` makes a terminal.
+/// `script` provides a terminal.
 #[cfg(unix)]
 #[test]
 fn a_terminal_shows_a_table_with_escapes_made_visible_and_a_file_has_it_as_it_is() {
@@ -306,7 +305,7 @@ fn a_stored_run_is_reported_again_and_equally() {
 #[test]
 fn a_reader_that_goes_away_ends_a_report_without_a_word() {
     let folder = Folder::new();
-    // More than a pipe holds.
+    // More than the capacity of a pipe.
     let case =
         |number: u32| format!("{{\"id\": \"{number}\", \"output\": 1, \"groundTruth\": 2}}\n");
     folder.write("cases.jsonl", (0..2000).map(case).collect::<String>());
@@ -371,7 +370,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     }
 }
 
-/// A file that standard output goes to has what was written before, then the report, then what follows.
+/// A file that receives standard output contains what was written before, then the report, then the rest.
 #[test]
 fn standard_output_by_its_path_is_standard_output() {
     let folder = folder();
@@ -398,14 +397,14 @@ fn a_pipe_that_no_program_reads_is_refused_and_one_that_is_read_gets_the_report(
     );
     assert!(!folder.path("scorebox.db").exists());
     let mut reader = folder.shell("exec cat pipe > read.csv").spawn().unwrap();
-    // Until the reader has opened it, the pipe is refused.
+    // The pipe is refused until the reader has opened it.
     folder
         .sh(&format!("until {RUN} --allow-failures --allow-errors --report csv=pipe; do :; done"));
     assert!(reader.wait().unwrap().success());
     assert_eq!(read(&folder, "read.csv").lines().count(), 11);
 }
 
-/// A folder that goes away during the run.
+/// A folder that disappears during the run.
 #[test]
 fn a_report_that_fails_in_the_end_loses_no_scores_and_leaves_what_was_there() {
     let folder = folder();
@@ -474,7 +473,7 @@ fn requirements_that_do_not_hold_are_in_the_reports() {
             "A requirement does not hold: the mean of `right` is 0.6667; required: 0.9000."
         )
     );
-    // What the cases show is not said twice.
+    // What the cases show is not repeated.
     folder.sh(&format!("{RUN} --report junit=r.xml")).exits_with(3);
     assert!(!read(&folder, "r.xml").contains("requirement"));
 }

@@ -1,5 +1,5 @@
-//! The report that is a page: what a real browser shows of it, that it asks for nothing, and that texts of strangers do
-//! nothing.
+//! The report as an HTML page: what a real browser shows, that it requests nothing, and that texts of strangers cannot
+//! do anything in it.
 
 use std::fs;
 
@@ -96,7 +96,7 @@ fn a_report_asks_for_nothing_and_texts_of_strangers_do_nothing() {
     assert_eq!(browser.script(strangers), json!(0));
     let marks = browser.texts("#run-1-failed summary .id .act");
     assert_eq!(marks, ["\\u{202e}"], "a mark that turns the direction of writing is shown");
-    // Its policy keeps out what a fault in the escaping would let in.
+    // Its content security policy blocks what a mistake in the escaping would let in.
     let injected = "const it = document.createElement('script'); it.textContent = \"document.title = 'owned'\";
                         document.body.append(it); return document.title";
     assert_eq!(browser.script(injected), json!("sums <i>and</i> more – scorebox report"));
@@ -118,7 +118,7 @@ fn a_report_fits_a_telephone_and_a_dark_room() {
     assert_eq!(browser.barriers(), [""; 0]);
 }
 
-/// What has no place to break, in every text of a scorer and of a case.
+/// Text without a position to break a line, in every text of a scorer and of a case.
 #[test]
 fn nothing_of_a_case_reaches_beyond_the_edge_of_a_telephone() {
     let folder = Folder::new();
@@ -149,7 +149,7 @@ fn nothing_of_a_case_reaches_beyond_the_edge_of_a_telephone() {
     }
 }
 
-/// What is on paper cannot be scrolled: A4 and Letter upright, with the browser's margins.
+/// Paper cannot be scrolled: A4 and Letter upright, with the browser's margins.
 #[test]
 fn a_table_of_scorers_fits_on_paper() {
     let folder = folder();
@@ -165,7 +165,7 @@ fn a_table_of_scorers_fits_on_paper() {
 #[test]
 fn a_report_of_100_000_cases_counts_all_and_stays_small() {
     let folder = folder();
-    // Cases that fail, the first of them with texts of 6 kB.
+    // Cases that fail, the first of which have texts of 6 kB.
     folder
         .database("scorebox.db")
         .execute_batch(
@@ -212,7 +212,7 @@ fn several_runs_are_one_report() {
 #[test]
 fn a_report_of_two_runs_says_whether_the_second_is_better() {
     let folder = folder();
-    // The same, but for the case whose output was wrong.
+    // The same run, except for the case whose output was wrong.
     folder.write("better.jsonl", cases().replace("It is Lyon", "It is Paris"));
     folder.sh("scorebox run suite.toml better.jsonl -q --run-id s").exits_with(3);
     folder.write("elsewhere.jsonl", r#"{"id": "elsewhere", "output": "4", "groundTruth": "4"}"#);
@@ -234,7 +234,7 @@ fn a_report_of_two_runs_says_whether_the_second_is_better() {
     assert_eq!(cells("Differences", 3)[..2], ["fast", "the same"]);
     let changed = cells("Changed most", 1);
     assert_eq!(changed, ["verdict", "wrong", "0.0000", "1.0000", "+1.0000"]);
-    // The case is in full among those of the first run.
+    // The case is shown in full among those of the first run.
     browser.script("document.querySelector(\"[aria-label='Changed most'] a\").click()");
     let open = "return document.querySelector('.cases > details[open] .id').textContent";
     assert_eq!(browser.script(open), json!("wrong"));
@@ -290,7 +290,8 @@ fn a_large_case_does_not_hide_the_cases_behind_it_from_a_report() {
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
 }
 
-/// Replies that people looked at: the figures are those of `agree`, which are compared with other programs' elsewhere.
+/// Replies that people labelled. The figures are those of `agree`, which other tests compare with those of other
+/// programs.
 #[test]
 fn a_report_shows_calibration_and_agreement_with_labels() {
     let folder = Folder::new();

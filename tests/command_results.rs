@@ -1,5 +1,5 @@
-//! Scorers of the results of others: what `meta` names, and a target; stored, resumed, reused and verified like scores
-//! of cases.
+//! Scorers of the results of other scorers: those named in `meta`, and a target; stored, resumed, reused and verified
+//! like scores of cases.
 
 use std::{
     thread,
@@ -11,13 +11,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
-/// Answers with labels that people gave.
+/// Answers that people labelled.
 const ITEMS: &str = r#"{"id": "good", "input": "q", "output": "42", "groundTruth": "42"}
 {"id": "bad", "input": "q", "output": "41", "groundTruth": "42"}
 {"id": "none", "input": "q", "output": "I do not know.", "groundTruth": "42"}
 "#;
 
-/// Each score is judged: its reason must be long enough, and what it says of bad answers must be zero.
+/// Each score is scored in turn: its reason must be long enough, and a bad answer must have zero.
 const SUITE: &str = r#"
 [scorers.answer]
 use = "numeric-answer"
@@ -141,7 +141,7 @@ fn a_target_is_run_over_items_and_the_suite_scores_its_results() {
     numeric-answer                 3    0       0  0.3333  █      ▄  0.0000  0.0000  1.0000 [fuel] [time]
     numeric-answer.explained       3    0       0  1.0000         █  1.0000  1.0000  1.0000 [fuel] [time]
     ");
-    // The label that a person gave stands beside what the scorer says; nothing compares them.
+    // The label that a person gave is next to the score; nothing compares them.
     let beside = folder.rows(
         "SELECT cases.case_id, cases.ground_truth, scores.status, scores.score FROM scores
          JOIN cases ON cases.case_id = scores.case_id WHERE scorer_id = 'numeric-answer'",
@@ -220,7 +220,7 @@ fn a_run_that_was_killed_scores_the_results_that_it_has_stored() {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let _ = kill_process(pid, Signal::KILL);
     child.wait().unwrap();
-    // As if the scores had been stored without those of their results.
+    // The state if the scores had been stored without the scores of their results.
     folder
         .database("scorebox.db")
         .execute_batch(
@@ -266,7 +266,7 @@ fn mistakes_in_meta_are_known_before_anything_is_loaded() {
     ");
 }
 
-/// A name that two scorers could have tests neither of them in the other's place.
+/// A name that two scorers could have does not make one the target instead of the other.
 #[test]
 fn a_target_of_the_command_line_is_the_scorer_that_it_names() {
     let folder = folder(
@@ -289,7 +289,7 @@ fn a_target_of_the_command_line_is_the_scorer_that_it_names() {
     assert!(by_path.stderr.contains("`--target other-name=./a.js`"), "{by_path}");
     folder.sh(&format!("{run} c=numeric-answer --run-id other")).exits_with(0);
     assert_eq!(of("other"), ["c | numeric-answer", "c.a | length", "c.b | length"]);
-    // Beside `[target]`, a scorer of that name on the command line scores its results.
+    // In addition to `[target]`, a scorer with that name on the command line scores its results.
     folder.write("t.toml", "[target]\nuse = 'numeric-answer'\n");
     folder.sh("scorebox run t.toml items.jsonl -q -s target=is-refusal --run-id two").exits_with(0);
     assert_eq!(of("two"), ["target | numeric-answer", "target.target | is-refusal"]);

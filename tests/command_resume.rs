@@ -1,5 +1,5 @@
-//! Runs that are named, interrupted, killed and resumed. What a signal does to a run that waits is in
-//! `command_resume_signals`.
+//! Runs that are named, interrupted, killed and resumed. `command_resume_signals` tests the effect of a signal on a
+//! waiting run.
 
 use std::{
     fs,
@@ -15,11 +15,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{fixture::Folder, judge_fixture::scores_of_a_program};
 
-/// So many that the run is still busy when it is looked at.
+/// Enough cases that the run is still busy when it is checked.
 const MANY: u32 = 30_000;
 const RUN: &str = "scorebox run -s exact-match cases.jsonl -j 2";
 
-/// With so many cases, of which every third is right.
+/// A folder with this many cases, of which every third is right.
 fn with_cases(cases: u32) -> Folder {
     let folder = Folder::new();
     let case = |number: u32| {
@@ -30,7 +30,7 @@ fn with_cases(cases: u32) -> Folder {
     folder
 }
 
-/// Scores that are stored by now; 0 as long as there is no database.
+/// The number of scores stored so far; 0 while there is no database.
 pub(crate) fn stored(folder: &Folder) -> u32 {
     let count = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -41,7 +41,7 @@ pub(crate) fn stored(folder: &Folder) -> u32 {
     count().unwrap_or(0)
 }
 
-/// Begins a run, and sends it the signal when it has stored something.
+/// Starts a run, and sends it the signal once it has stored something.
 fn signalled(folder: &Folder, signal: Signal) -> Child {
     let child = folder.spawn(&format!("{RUN} --run-id r"));
     wait_until("something is stored", || stored(folder) > 0);
@@ -49,7 +49,7 @@ fn signalled(folder: &Folder, signal: Signal) -> Child {
     child
 }
 
-/// Resumes, and looks at every score.
+/// Resumes the run, and checks every score.
 fn resume_and_check(folder: &Folder, cases: u32, scored_before: u32) {
     assert!(0 < scored_before && scored_before < cases, "{scored_before}");
     let summary = folder.sh(&format!("{RUN} --resume r --format json")).exits_with(0).json();
@@ -149,7 +149,7 @@ fn one_process_at_a_time_writes_a_run() {
     hint: wait until that process ends; then resume the run if something is missing
     [exit code 2]
     ");
-    // Another run is no concern of it.
+    // Another run is not affected.
     folder.sh(&format!("{RUN} --run-id other")).exits_with(0);
     write!(cases, "{others}").unwrap();
     drop(cases);
@@ -162,7 +162,7 @@ fn one_process_at_a_time_writes_a_run() {
     folder.sh(&format!("{RUN} --resume r")).exits_with(0);
 }
 
-/// Looks again and again; a condition that does not come true ends the test.
+/// Checks a condition repeatedly; if it never holds, the test fails.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -171,10 +171,10 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The file system takes no more, as a full disk does: here, because no file may become larger.
+/// The file system accepts no more, as if the disk were full: here, because no file may grow further.
 #[test]
 fn a_run_that_the_disk_has_no_more_room_for_says_how_to_resume_it() {
-    // In blocks of 512 bytes: more than the largest commit, 25,000 rows, so that something is stored; less than all
+    // In blocks of 512 bytes: more than the largest commit, of 25,000 rows, so that something is stored; less than all
     // cases need.
     let room = 30_000;
     let cases = 2 * MANY;
@@ -251,7 +251,7 @@ fn a_run_is_not_resumed_with_other_scorers_or_configurations() {
     assert_eq!(stored(&folder), 400);
 }
 
-/// A run of four cases, of which two have an answer of a judge that gives them 1.
+/// A run of four cases, two of which have an answer of a judge that gives them 1.
 fn half_judged() -> Folder {
     let folder = Folder::new();
     let case =
@@ -320,12 +320,12 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);
 }
 
-/// Rows of both tables that count, and what is said of the run.
+/// The rows of both tables that count, and the state of the run.
 fn all_rows(folder: &Folder) -> Vec<String> {
     folder.rows("SELECT state, state_reason, finished_at_ms, hex(root), (SELECT count(*) FROM sessions), (SELECT count(*) FROM cases), (SELECT count(*) FROM score_rows) FROM runs")
 }
 
-/// The first lines of the file of cases, in its place.
+/// Replaces the file of cases by its first lines.
 fn shortened(folder: &Folder, lines: usize) {
     let all = fs::read_to_string(folder.path("cases.jsonl")).unwrap();
     let short: String = all.split_inclusive('\n').take(lines).collect();

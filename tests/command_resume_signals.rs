@@ -1,5 +1,4 @@
-//! Signals while a run waits for its cases, from standard input or a pipe. What a resume must be like is in
-//! `command_resume`.
+//! Signals while a run waits for its cases, from standard input or a pipe. `command_resume` tests resuming itself.
 
 use std::{
     fs,
@@ -23,7 +22,7 @@ const LINES: &str = r#"{"id": "a", "output": 1, "groundTruth": 1}
 {"id": "c", "output": 3, "groundTruth": 3}
 "#;
 
-/// A run whose standard input gives these lines, and then nothing more as long as it is held.
+/// A run whose standard input provides these lines, and then stays open without more.
 fn from_a_pipe(folder: &Folder, options: &str, lines: &str) -> Child {
     let mut shell = folder.shell(&format!("exec scorebox run - --run-id r {options}"));
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -32,7 +31,7 @@ fn from_a_pipe(folder: &Folder, options: &str, lines: &str) -> Child {
     child
 }
 
-/// The words and the exit code of a run that ends while its standard input is still held open.
+/// The messages and the exit code of a run that ends while its standard input is still open.
 #[track_caller]
 fn ended(mut child: Child, code: i32) -> String {
     let open = child.stdin.take();
@@ -43,8 +42,8 @@ fn ended(mut child: Child, code: i32) -> String {
     words
 }
 
-/// A run that has scored three cases and waits for the next line gets a signal; the words that the user reads
-/// then, and when the run is resumed with one case more. The folder knows what differs in them.
+/// Sends a signal to a run that has scored three cases and waits for the next line. Returns the messages that the user
+/// reads then, and those when the run is resumed with one more case. The folder filters what differs in them.
 #[track_caller]
 fn ended_while_waiting(signal: Signal, code: i32) -> (Folder, String) {
     let folder = Folder::new();
@@ -80,7 +79,7 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     ");
-    // A session that closes ends it so, too.
+    // A closing session also ends it in this way.
     if cfg!(target_os = "linux") {
         let (_folder, hung_up) = ended_while_waiting(Signal::HUP, 143);
         assert!(
@@ -92,7 +91,7 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     assert_eq!(interrupted.lines().count(), words.lines().count());
 }
 
-/// Whether the process has said what is to happen when this signal comes, as the kernel knows it.
+/// Whether the process handles this signal, according to the kernel.
 fn listens(child: &Child, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -117,7 +116,7 @@ fn a_run_that_waits_for_its_first_case_ends_at_once_and_stores_nothing() {
     assert_eq!(said[0], said[1]);
 }
 
-/// A pipe with a name is waited for as standard input is.
+/// A named pipe is waited for like standard input.
 #[test]
 fn a_run_that_waits_for_a_pipe_ends_at_once() {
     let folder = Folder::new();
@@ -157,7 +156,7 @@ fn a_second_signal_of_either_kind_does_not_wait_for_what_is_in_flight() {
     }
 }
 
-/// Cases that are stored by now; 0 as long as there are no tables.
+/// The number of cases stored so far; 0 while there are no tables.
 fn cases(folder: &Folder) -> u32 {
     let count = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -173,7 +172,7 @@ fn a_pipe_without_a_writer_holds_no_signal_up() {
     folder.sh("mkfifo silent").exits_with(0);
     for (files, code) in [("silent", 143), ("answers.jsonl silent", 143)] {
         let child = folder.spawn(&format!("scorebox run -s contains {files} --db {code}.db"));
-        // By then it waits, or gets the signal while it starts; it ends in either case.
+        // By then it waits, or gets the signal while it starts; it ends in both cases.
         thread::sleep(Duration::from_millis(500));
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         assert_eq!(child.wait_with_output().unwrap().status.code(), Some(code));

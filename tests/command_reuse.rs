@@ -1,4 +1,4 @@
-//! `scorebox run --reuse`: scores that an earlier run has are copied, and everything else is computed.
+//! `scorebox run --reuse`: scores of an earlier run are copied, and all others are computed.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! `scorebox run` when all goes well: the summary, the rows, and what can be said on the command line.
+//! `scorebox run` without failures: the summary, the rows, and the options of the command line.
 
 use std::{collections::BTreeMap, fs, io::Write as _};
 
@@ -25,7 +25,7 @@ fn a_suite_file_is_run_over_real_answers() {
     ");
 }
 
-/// Times differ, fuel does not: a scorer that is built again has other fuel.
+/// Times differ, but fuel does not, unless a scorer is built again.
 #[test]
 fn the_readme_shows_what_its_first_command_prints() {
     let but_time = |line: &str| -> Vec<String> {
@@ -359,7 +359,7 @@ fn the_spread_of_points_is_over_their_own_range() {
     }
 }
 
-/// The contract has no such tokens, so that a gate on the cost would hold at a small part of it.
+/// The contract has no tokens of this kind, so a gate on the cost would pass on a small part of it.
 #[test]
 fn tokens_of_a_cache_that_no_scorer_sees_are_warned_of() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Which cases a scorer is spared: by sampling, by nodes, by the case itself; and that it is the same whenever it is
-//! asked.
+//! Which cases a scorer is not given: by sampling, by nodes, by the case itself; and that the choice is the same every
+//! time.
 
 use std::{
     fs,
@@ -15,18 +15,18 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
-/// Two scorers, of which one sees a tenth of the cases.
+/// Two scorers, one of which gets a tenth of the cases.
 const SAMPLED: &str = "seed = \"s\"\n[scorers.some]\nuse = \"length\"\nconfig = { max = 100_000 }\n\
                        sampling = { type = \"ratio\", rate = 0.1 }\n[scorers.all]\nuse = \"numeric-answer\"\n";
 
-/// The cases that each run's sampled scorer saw, in their order.
+/// The cases that the sampled scorer of each run got, in order.
 fn taken(folder: &Folder, run: &str) -> Vec<String> {
     folder.rows(&format!(
         "SELECT case_id FROM scores WHERE run_id = '{run}' AND scorer_id = 'some' AND status = 'scored' ORDER BY case_id"
     ))
 }
 
-/// Real cases, each several times: 400 of GSM8K in five attempts.
+/// Real cases, each several times: 400 cases of GSM8K with five attempts.
 fn many(folder: &Folder) {
     let lines = fs::read_to_string(folder.path("answers.jsonl")).unwrap();
     let attempts = (0..5).flat_map(|attempt| {
@@ -174,7 +174,7 @@ fn a_killed_run_spares_the_cases_that_a_whole_run_spares() {
     assert_eq!(seen, taken(&folder, "whole"));
 }
 
-/// A workflow whose task is scored once a run samples runs by a seed for each of them.
+/// A workflow whose task is scored once per run samples runs, with a seed for each of them.
 #[test]
 fn a_case_alone_is_sampled_alike_in_every_run_unless_the_run_is_the_seed() {
     let folder = Folder::new();
@@ -198,7 +198,7 @@ fn a_case_alone_is_sampled_alike_in_every_run_unless_the_run_is_the_seed() {
     let of = |status: &str| folder.rows(&format!("{by_status} '{status}'")).join("").parse::<u32>();
     let (scored, skipped) = (of("scored").unwrap(), of("skipped").unwrap());
     assert!(scored > 0 && skipped > 20, "{scored} {skipped}");
-    // Who switches a scorer off knows that it is for no case.
+    // A user who switches a scorer off knows that it applies to no case.
     folder.write(
         "s.toml",
         "[scorers.length]\nconfig = { max = 9 }\nnodes = [\"*\"]\nsampling = { type = \"none\" }\n",

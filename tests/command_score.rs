@@ -1,4 +1,4 @@
-//! `scorebox score`, as a user types it.
+//! `scorebox score`, as a user runs it.
 
 use insta::assert_snapshot;
 
@@ -294,7 +294,7 @@ fn a_score_is_printed_as_json_or_as_a_table() {
     assert_eq!((line.stdout.lines().count(), line.json()["score"].as_f64()), (1, Some(1.0)));
 }
 
-/// Not as for a file of cases or another limit, from which the same mistakes come.
+/// The messages differ from those for a file of cases or for another limit, which cause the same mistakes.
 #[test]
 fn what_is_wrong_with_one_case_or_a_limit_is_said_in_words_that_fit() {
     let folder = Folder::new();

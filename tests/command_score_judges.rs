@@ -1,5 +1,5 @@
-//! `scorebox score` and `inspect` with scorers that ask a judge: how one is named, what it costs, and what is said
-//! without one. With a real server of OpenAI's protocol on the loopback interface.
+//! `scorebox score` and `inspect` with scorers that ask a judge: how a judge is named, what it costs, and the message
+//! without one. Uses a real server of OpenAI's protocol on the loopback interface.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -31,7 +31,7 @@ fn one_judged_score_needs_a_suite_or_a_server_and_shows_its_cost() {
     let asked = server.asked();
     let models: Vec<&str> = asked.iter().map(|it| it.body["model"].as_str().unwrap()).collect();
     assert_eq!(models, ["tiny", "small"]);
-    // A server that the user names is sent no key that it was not promised.
+    // A server that the user names only gets a key that is meant for it.
     assert_eq!(asked[1].authorization(), None);
     sh(&folder, &format!("{SCORE} --grant judge {server_alone} --judge-key-env THE_KEY"))
         .exits_with(0);
@@ -73,7 +73,7 @@ fn a_budget_and_trouble_end_one_score_with_an_error() {
     assert!(spent.stderr.contains("24 tokens of questions"), "{spent}");
 }
 
-/// A limit on requests may last for minutes, and a script's log would have nothing about it.
+/// A rate limit may last for minutes, and a script's log would not mention it.
 #[test]
 fn a_judge_that_asks_to_wait_is_said_in_a_line() {
     let refusals = AtomicU32::new(0);

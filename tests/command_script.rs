@@ -1,5 +1,5 @@
-//! Scripts as scorers, as a user types them: scored, run, imported, built and verified. What they must not do is in
-//! `hostile_scripts`.
+//! Scripts as scorers, as a user runs them: scored, run, imported, built and verified. `hostile_scripts` tests scripts
+//! that misbehave.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fixture::Folder;
 
-/// The share of words that answer and truth have in common, in JavaScript.
+/// The share of words that output and ground truth have in common, in JavaScript.
 const OVERLAP_JS: &str = r#"
 import { words } from "./lib/words.js";
 export const info = {
@@ -47,7 +47,7 @@ export function words(value, ignoreCase) {
 }
 "#;
 
-/// The same in TypeScript, with all that is taken away.
+/// The same in TypeScript, with everything that is stripped from it.
 const OVERLAP_TS: &str = r#"
 import { words, type Words } from "./lib/words";
 import type { Case, Result } from "./scorebox";
@@ -206,7 +206,7 @@ fn a_component_takes_no_other_files_place() {
         assert_eq!(refused.stderr, message);
         assert_eq!(fs::read(folder.path(there)).unwrap(), before);
     }
-    // What a build that was cut off leaves is replaced, and so is another component.
+    // The remains of an interrupted build are replaced, and so is another component.
     folder.write("built.wasm", "");
     let build = "scorebox build js/overlap.js -o built.wasm";
     folder.sh(&format!("{build} && {build}")).exits_with(0);
@@ -230,7 +230,7 @@ fn values_of_a_configuration_are_of_the_types_that_the_script_says() {
         (&good["score"], &good["reason"]),
         (&Value::from(1.0), &Value::from("number boolean"))
     );
-    // As a variable of the environment gives it.
+    // The value comes from an environment variable.
     let text = score("{\"most\": \"2\", \"strict\": \"false\"}").exits_with(0).json();
     assert_eq!(
         (&text["score"], &text["reason"]),
@@ -316,7 +316,7 @@ fn a_schema_with_a_mistake_is_a_mistake_of_the_script() {
     error: scorer `bound.js`: invalid-script: the configuration schema: `properties.wanted.minimum`: invalid value: string "1", expected a number
     error: scorer `hidden.js`: invalid-script: the configuration schema: `properties.wanted.type`: invalid value: string "\u{202e}\n", expected one of "array", "boolean", "integer", "null", "number", "object", "string"
     "#);
-    // Who looks at it is told as well.
+    // `inspect` shows it too.
     let inspected = folder.sh("scorebox inspect type.js").exits_with(2);
     assert!(inspected.stderr.contains("invalid-script: the configuration schema"), "{inspected}");
 }

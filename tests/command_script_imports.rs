@@ -1,5 +1,5 @@
-//! What scripts import: files that are not there, that lead away or that export something else, JSON, and names without
-//! an ending.
+//! The imports of scripts: files that do not exist, that are outside of the folder or that export something else, JSON,
+//! and names without an extension.
 
 use insta::assert_snapshot;
 
@@ -87,7 +87,7 @@ fn a_json_file_is_read_as_json_and_not_as_javascript() {
           ^
     error: scorer `data.js`: invalid-script: data.json:2:1: the file is not valid JSON: it ends too early
     "#);
-    // A file that is imported in a score is read in the score.
+    // A file that is imported during a score is read during the score.
     folder.write("data.js", "export default async () => (await import('./data.json')).default;\n");
     folder.write("data.json", "0.5,");
     let failed = folder.sh("scorebox score data.js --output 1").exits_with(1).json();

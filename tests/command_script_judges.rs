@@ -1,5 +1,5 @@
-//! Scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback interface.
-//! What scripts are otherwise is in `command_script`, judges in `command_judges`.
+//! Scripts that ask a judge, as a user runs them, with a real server of OpenAI's protocol on the loopback interface.
+//! `command_script` tests other properties of scripts, `command_judges` those of judges.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,8 +52,8 @@ fn entry(file: &str) -> String {
     format!("[scorers.one]\nuse = \"./{file}\"\ngrants = [\"judge\"]\n")
 }
 
-/// What judges answer, and the JSON that scripts read in it, or why they read none; and what the SDK for Rust reads
-/// where that is something else, which its own test checks.
+/// Answers of judges, and the JSON that scripts read from each, or why they read none; and what the SDK for Rust reads
+/// if that differs, which its own test checks.
 const ANSWERS: &str = include_str!("../sdk/rust/judges/src/tests/answers.json");
 
 #[derive(Deserialize)]
@@ -66,7 +66,7 @@ struct Expected {
     _rust: Option<Value>,
 }
 
-/// Checks what `script`, which puts the JSON of what it is answered into `meta`, reads in [`ANSWERS`].
+/// Checks what `script`, which puts the JSON of the answer into `meta`, reads in [`ANSWERS`].
 pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     let server = ModelServer::saying(|asked| asked.text().to_owned());
     folder.write(name, script);
@@ -92,8 +92,7 @@ pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     }
 }
 
-/// What a script that is asked for one of these functions by the case's output ends with, and what the server was
-/// asked.
+/// How a script ends whose case names one of these functions in its output, and the questions that the server received.
 fn endings(functions: &[(&str, &str)], options: &str) -> (Vec<String>, Vec<Value>) {
     let server = ModelServer::saying(|_| "1".into());
     let mut script = String::from("import * as judge from 'scorebox:judge';\nconst all = {\n");

@@ -1,5 +1,5 @@
-//! `scorebox search`: the built-in scorers, and those of indexes on a web server. Indexes that are not what they should
-//! be are in `hostile_indexes`.
+//! `scorebox search`: the built-in scorers, and those of indexes on a web server. `hostile_indexes` tests indexes that
+//! are not valid.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! `scorebox serve`: what a real browser shows of a database, who may ask, and that texts of strangers do nothing.
+//! `scorebox serve`: what a real browser shows of a database, who has access, and that texts of strangers cannot do
+//! anything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -30,7 +31,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// A server of the folder's database with an index of its own, once it listens.
+    /// A server of the folder's database with its own index, once it listens.
     pub(crate) fn start(folder: &Folder, options: &str) -> Server {
         let line = format!("exec scorebox serve --listen 0 --cache-dir index {options}");
         let mut shell = folder.shell(&line);
@@ -41,14 +42,14 @@ impl Server {
         Server { address: address.unwrap_or_else(|| panic!("no URL: {url}")).to_owned(), process }
     }
 
-    /// The same once it has read all runs.
+    /// The same, once the server has read all runs.
     pub(crate) fn ready(folder: &Folder, options: &str) -> Server {
         let server = Server::start(folder, options);
         server.until("/", |page| !page.contains("not read yet") && !page.contains("reading cases"));
         server
     }
 
-    /// Asks for a page again until it is as it should be.
+    /// Requests a page repeatedly until it is as expected.
     pub(crate) fn until(&self, path: &str, is_so: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
@@ -61,7 +62,7 @@ impl Server {
         }
     }
 
-    /// An answer to `GET`, with these headers in place of or beside the usual ones.
+    /// The response to `GET`, with these headers instead of or in addition to the usual ones.
     pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = headers.iter().find(|(name, _)| *name == "Host");
@@ -129,7 +130,7 @@ fn a_run_is_shown_with_its_figures_and_its_cases_are_filtered() {
         browser.goto(&server.url(&format!("/runs/r?{query}")));
         assert_eq!(listed(&browser), expected, "{query}");
     }
-    // By the form, as a user does; the URL says it and can be shared.
+    // Through the form, as a user does; the URL contains the filter and can be shared.
     browser.goto(&server.url("/runs/r"));
     browser.script("document.querySelector('input[name=q]').value = 'south'; document.querySelector('form[role=search] button').click()");
     assert_eq!(listed(&browser), ["wrong"]);
@@ -197,13 +198,13 @@ fn a_scorer_in_more_runs_than_one_page_has_leads_to_the_older_ones() {
     folder.sh(all).exits_with(0);
     let server = Server::ready(&folder, "");
     let runs = |page: &str| page.matches("data-row").count();
-    // Those of the second page of runs may still be read.
+    // The runs of the second page may still be loading.
     let newest = server.until("/scorer?id=s", |page| runs(page) == 60);
     assert!(newest.contains("Not all runs are on this page."), "{newest}");
     assert!(newest.contains("href=\"/scorer?id=s&amp;skip=60\""), "{newest}");
     let older = server.until("/scorer?id=s&skip=60", |page| runs(page) == 41);
     assert!(older.contains(">Newest</a>") && !older.contains(">Older</a>"), "{older}");
-    // The soft requirement that does not hold is counted.
+    // The soft requirement that is not met is counted.
     assert!(newest.contains("regressed</th>"), "{newest}");
     assert!(server.get("/runs/r1", &[]).text.contains("these are of the newest 100 runs"));
     assert!(server.get("/?skip=500", &[]).text.contains("There are no older runs."));
@@ -221,7 +222,7 @@ fn runs_that_cannot_be_compared_say_why_and_runs_that_are_over_are_compared_once
     let itself = server.until("/compare?a=r&b=r", |page| !page.contains("being compared"));
     assert!(itself.contains("run `r` is compared with itself"), "{itself}");
     assert_eq!(server.get("/compare?a=r&b=none", &[]).status, 404);
-    // A run under the name of one that is gone is another run.
+    // A run with the name of a removed run is another run.
     folder.sh("scorebox rm t --yes").exits_with(0);
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
     server.until("/compare?a=r&b=t", |page| page.contains("aria-label=\"Differences\""));
@@ -249,11 +250,11 @@ fn texts_of_strangers_do_nothing() {
     }
     browser.goto(&server.url(case));
     assert_eq!(browser.texts("h1 .act"), ["\\u{202e}"]);
-    // Whether a browser fetches the icon again is up to it.
+    // The browser decides whether it requests the icon again.
     let asked = "return performance.getEntriesByType('resource').map((it) => it.name.replace(location.origin, ''))
                  .filter((it) => it !== '/icon.svg').sort()";
     assert_eq!(browser.script(asked), json!(["/page.css", "/page.js"]));
-    // The policy keeps out what a fault in the escaping would let in.
+    // The content security policy blocks what a mistake in the escaping would let in.
     let script = "const it = document.createElement('script'); it.textContent = \"document.title = 'owned'\";
                   document.body.append(it); return document.title";
     assert_ne!(browser.script(script), json!("owned"));
@@ -270,7 +271,7 @@ fn a_page_names_the_assertion_that_decides_and_shows_what_cannot_be_seen() {
             { name: "no PII", score: 0, severity: "gate", reason: "has an e-mail address" },
         ] });"#,
     );
-    // What else speaks against the case does not hide it.
+    // Other failures of the case do not hide it.
     folder.write(
         "soft.js",
         "export const info = { severity: 'soft', threshold: 0.5 };\nexport default () => 0.2;\n",
@@ -310,7 +311,7 @@ fn pages_fit_a_telephone_and_a_dark_room() {
     }
 }
 
-/// What has no place to break: ids, filters and numbers of any length.
+/// Text without a position to break a line: ids, filters and numbers of any length.
 #[test]
 fn pages_fit_a_telephone_whatever_they_are_asked_and_hold() {
     let folder = Folder::new();
@@ -338,7 +339,7 @@ fn pages_fit_a_telephone_whatever_they_are_asked_and_hold() {
     }
 }
 
-/// What someone else wrote into the index would be shown as what the runs are.
+/// Data that someone else wrote into the index would be shown as if it were of the runs.
 #[test]
 fn a_folder_for_the_index_that_others_can_write_to_is_refused() {
     let folder = folder();

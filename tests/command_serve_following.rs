@@ -1,4 +1,4 @@
-//! `scorebox serve` as time passes: what changes under an open page or under the server, how many tabs follow it, and
+//! `scorebox serve` over time: changes under an open page or under the server, the number of tabs that follow it, and
 //! how it ends.
 
 use std::{
@@ -13,14 +13,14 @@ use serde_json::json;
 
 use crate::{browser::Browser, command_serve::Server, fixture::Folder, sums_fixture::folder};
 
-/// A run in progress, whose cases arrive when the test says so.
+/// A run in progress, whose cases arrive when the test sends them.
 struct Going {
     process: Child,
     lines: File,
 }
 
 impl Going {
-    /// The run `going` of the folder's suite.
+    /// Starts the run `going` of the folder's suite.
     fn start(folder: &Folder) -> Going {
         folder.sh("mkfifo arriving").exits_with(0);
         let process = folder
@@ -33,7 +33,7 @@ impl Going {
         Going { process, lines }
     }
 
-    /// Lets a case arrive.
+    /// Sends a case.
     fn arrives(&mut self, id: &str, output: &str) {
         let case = json!({"id": id, "output": output, "groundTruth": "4", "latencyMs": 1});
         writeln!(self.lines, "{case}").unwrap();
@@ -75,7 +75,7 @@ fn a_run_in_progress_updates_by_itself() {
     shows(&browser, "document.querySelector('.went .says').textContent.includes('1 of 2')");
     going.ends();
     shows(&browser, "document.querySelector('.title .word.finished')");
-    // Nothing changes any more, and the page gives its connection back.
+    // Nothing changes any more, and the page closes its connection.
     shows(&browser, "changes === null");
 }
 
@@ -95,13 +95,13 @@ fn what_someone_does_on_a_page_outlives_its_updates() {
     shows(&browser, &format!("{LISTED} === 2"));
     assert_eq!(browser.script(&format!("return {region}.scrollLeft")), json!(30));
     assert_eq!(browser.script(&format!("return document.activeElement === {region}")), json!(true));
-    // The link that has the focus keeps it.
+    // The link with the focus keeps it.
     browser.press("j");
     browser.press("j");
     going.arrives("third", "4");
     shows(&browser, &format!("{LISTED} === 3"));
     assert_eq!(browser.script("return document.activeElement.textContent"), json!("second"));
-    // A text that is selected stays so, and what came meanwhile is shown afterwards.
+    // Selected text stays selected, and changes that arrived meanwhile are shown afterwards.
     browser.script(&format!("getSelection().selectAllChildren({region}.querySelector('th a'))"));
     going.arrives("fourth", "4");
     shows(&browser, "isStale");
@@ -112,7 +112,7 @@ fn what_someone_does_on_a_page_outlives_its_updates() {
     going.ends();
 }
 
-/// A browser has six connections to a server, and a tab that follows changes keeps one.
+/// A browser opens at most six connections to a server, and a tab that follows changes keeps one open.
 #[test]
 fn many_tabs_are_open_at_once() {
     let folder = folder();
@@ -128,7 +128,7 @@ fn many_tabs_are_open_at_once() {
         open("/runs/r");
         assert_eq!(browser.script("return changes"), json!(null));
     }
-    // A browser without a screen shows all its tabs: that one is hidden, it is told.
+    // A headless browser shows all its tabs: this one is told that it is hidden.
     let hide = |is_hidden: bool| {
         browser.script(&format!(
             "Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }});
@@ -142,7 +142,7 @@ fn many_tabs_are_open_at_once() {
         hide(true);
         assert_eq!(browser.script("return changes"), json!(null));
     }
-    // One that is seen again shows what it missed.
+    // A tab that becomes visible again shows what it missed.
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
     server.until("/", |page| page.contains("/runs/s\""));
     browser.command("window", &json!({"handle": tabs[0]}));
@@ -151,7 +151,7 @@ fn many_tabs_are_open_at_once() {
     shows(&browser, "document.querySelectorAll('tbody th a').length === 2");
 }
 
-/// The selects are of use from a keyboard, whose arrows change them a step at a time.
+/// The selects are usable from a keyboard, whose arrow keys change them one step at a time.
 #[test]
 fn a_filter_is_chosen_and_then_shown() {
     let folder = folder();
@@ -199,7 +199,7 @@ fn keys_go_from_row_to_row_and_what_is_folded_is_printed() {
     assert_eq!(browser.script(folded), before);
 }
 
-/// An open file outlives its name: what it has is not what the path names.
+/// An open file outlives its name: its contents are not those of the file at the path.
 #[test]
 fn a_database_that_is_removed_or_replaced_is_not_shown_any_more() {
     let folder = folder();
@@ -219,7 +219,7 @@ fn a_database_that_is_removed_or_replaced_is_not_shown_any_more() {
     assert_eq!(server.get("/runs/r", &[]).status, 404);
 }
 
-/// `cp` writes into the file that is there.
+/// `cp` writes into the existing file.
 #[test]
 fn a_database_that_is_overwritten_is_not_shown_any_more() {
     let folder = folder();
@@ -231,14 +231,14 @@ fn a_database_that_is_overwritten_is_not_shown_any_more() {
     assert_eq!(server.get("/runs/r", &[]).status, 404);
 }
 
-/// Lets every case of the folder's run hold, which no scorer said.
+/// Makes every case of the folder's run pass, although no scorer decided that.
 fn forge(folder: &Folder, database: &str) {
     let database = Connection::open(folder.path(database)).unwrap();
     let forged = "UPDATE score_rows SET score = 1.0, reason = 'forged' WHERE status = 'scored'";
     assert_ne!(database.execute(forged, []).unwrap(), 0);
 }
 
-/// What a page says of the verdicts of the run `r`, once it says something.
+/// What a page shows about the verdicts of the run `r`, once it shows something.
 fn went(server: &Server) -> String {
     const BIG: &str = "<span class=\"big\">";
     let page = server.until("/runs/r", |page| page.contains(BIG));
@@ -246,8 +246,8 @@ fn went(server: &Server) -> String {
     says.split_once('<').unwrap().0.to_owned()
 }
 
-/// Neither the path nor the number of a file says what is in it, and the root that a run has is but one more value
-/// there.
+/// Neither the path nor the inode number of a file identifies its contents, and the root of a run is only another value
+/// in it.
 #[test]
 fn what_was_read_of_one_database_is_not_shown_of_another_in_its_place() {
     let folder = folder();
@@ -256,7 +256,7 @@ fn what_was_read_of_one_database_is_not_shown_of_another_in_its_place() {
     forge(&folder, "scorebox.db");
     let honest = fs::read(folder.path("honest.db")).unwrap();
     let forged = went(&Server::ready(&folder, ""));
-    // Into the same file, and as a new one that took its place.
+    // Into the same file, and as a new file that replaces it.
     for is_removed in [false, true] {
         if is_removed {
             forge(&folder, "scorebox.db");
@@ -291,7 +291,7 @@ fn what_another_program_changes_in_a_database_that_is_served_is_shown() {
     server.until("/compare?a=r&b=s", |page| {
         page.contains("aria-label=\"Differences\"") && *page != before
     });
-    // Beside a run that comes, which is a reason for the file to be another.
+    // Together with a run that arrives, which explains a changed file.
     let database = Connection::open(folder.path("scorebox.db")).unwrap();
     database.execute("DELETE FROM score_rows WHERE reason = 'forged'", []).unwrap();
     drop(database);
@@ -305,7 +305,7 @@ fn index(folder: &Folder) -> Option<std::path::PathBuf> {
     files.map(|it| it.unwrap().path()).find(|it| it.extension().is_some_and(|it| it == "index"))
 }
 
-/// What was computed in the middle of a run is not what came of it.
+/// Figures that were computed in the middle of a run are not its outcome.
 #[test]
 fn a_run_that_is_over_has_no_figures_until_all_of_it_is_read() {
     let folder = folder();
@@ -314,7 +314,7 @@ fn a_run_that_is_over_has_no_figures_until_all_of_it_is_read() {
     going.arrives("first", "4");
     going.arrives("second", "4");
     server.until("/runs/going", |page| page.contains(">2 of 2<"));
-    // Nothing more comes into the index for now.
+    // Nothing more is written into the index for now.
     let index = Connection::open(index(&folder).unwrap()).unwrap();
     index.execute_batch("BEGIN IMMEDIATE").unwrap();
     for id in ["third", "fourth", "fifth"] {
@@ -359,7 +359,7 @@ fn a_run_that_is_damaged_says_so_and_holds_up_no_other() {
     assert!(damaged.contains("This run cannot be read to its end"), "{damaged}");
     assert!(damaged.contains("scorebox.db is damaged: "), "{damaged}");
     assert!(!damaged.contains("Nothing new is read"), "{damaged}");
-    // Who repairs it sees it.
+    // A user who repairs it sees it.
     change("NULL");
     server.until("/runs/s", |page| page.contains(">2 of 6<"));
 }
@@ -374,7 +374,7 @@ fn an_index_that_is_removed_is_made_again() {
     }
 }
 
-/// Someone who does not finish a request does not hold up the end, and the second signal waits for no one.
+/// An unfinished request does not delay the end, and the second signal does not wait at all.
 #[test]
 fn the_server_ends_whatever_is_connected() {
     let folder = folder();
@@ -387,7 +387,7 @@ fn the_server_ends_whatever_is_connected() {
             let process = server.process.id().to_string();
             let sent = Command::new("kill").args([*signal, &process]).status().unwrap();
             assert!(sent.success(), "{signal}");
-            // The first has arrived once no one is let in any more.
+            // The first signal has arrived once no connection is accepted any more.
             while TcpStream::connect(&server.address).is_ok() {
                 std::thread::yield_now();
             }

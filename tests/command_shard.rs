@@ -1,4 +1,4 @@
-//! `scorebox shard`: the shards of a run make the run that one machine makes, and what a table is refused for.
+//! `scorebox shard`: the shards of a run make the same run as one machine, and tables are refused with a reason.
 
 use std::{fs, path::PathBuf};
 
@@ -31,7 +31,7 @@ fn the_shards_of_a_run_make_the_run_that_one_machine_makes() {
     assert_eq!(one, stored(&folder, "many.db"));
     let stats = |database: &str| folder.sh(&format!("scorebox stats r --db {database}")).stdout;
     assert_eq!(stats("one.db"), stats("many.db"));
-    // Every row can be computed again, and the run as a whole is what its root says.
+    // Every row can be computed again, and the run as a whole matches its root.
     let verified = folder.sh("scorebox verify --db many.db").exits_with(0);
     assert!(verified.stderr.contains("200 verified, 0 different, 0 not verifiable"), "{verified}");
 }
@@ -126,7 +126,7 @@ fn a_shard_that_is_made_again_differs_in_nothing_but_times() {
     folder.sh(&format!("{SHARD} in-0.parquet -o again.parquet -j 1")).exits_with(0);
     let [one, other] =
         ["out-0.parquet", "again.parquet"].map(|name| Shard::read(&folder.path(name)));
-    // The seal is of the times, too.
+    // The seal also covers the times.
     let but_seal = |shard: &Shard| -> Vec<KeyValue> {
         shard.metadata.iter().filter(|pair| pair.key != "scorebox.seal").cloned().collect()
     };
@@ -388,7 +388,7 @@ fn a_sample_of_shards_is_verified_without_a_database() {
         .sh("scorebox verify --shard other.parquet --sample 1000 --format json")
         .exits_with(1)
         .json();
-    // The score, and what `sure` scored.
+    // The score, and the result that `sure` scored.
     assert_eq!(wrong["different"], 2, "{wrong}");
     assert_eq!(wrong["findings"][0]["scoreId"], "r:same:0:0:case 0");
 }
@@ -399,14 +399,14 @@ fn no_sample_is_drawn_of_shards_that_contradict_each_other() {
     Shard::read(&folder.path("out-0.parquet"))
         .with_score(0, Some(0.75))
         .write(&folder.path("other.parquet"));
-    // Whichever of the two rows were looked at, the other would not be.
+    // Whichever of the two rows is checked, the other is not.
     for shards in ["out-0.parquet --shard other.parquet", "other.parquet --shard out-0.parquet"] {
         let refused =
             folder.sh(&format!("scorebox verify --shard {shards} --sample 1000")).exits_with(2);
         assert!(refused.stderr.contains("such as `same` of case `case 0`: "), "{refused}");
         assert!(refused.stderr.contains("nothing was verified"), "{refused}");
     }
-    // What two shards have alike is in the sample once.
+    // A row that two shards share is in the sample once.
     folder.sh("cp out-0.parquet again.parquet").exits_with(0);
     let once =
         folder.sh("scorebox verify --shard out-0.parquet --shard again.parquet --sample 1000");

@@ -1,4 +1,4 @@
-//! Signatures of published scorers: `scorebox publish --sign` and what `scorebox add` makes of a signature, with a real
+//! Signatures of published scorers: `scorebox publish --sign`, and how `scorebox add` checks a signature, with a real
 //! registry.
 
 use insta::assert_snapshot;
@@ -32,7 +32,7 @@ fn manifest(desk: &Desk, name: &str) -> Value {
     serde_json::from_slice(&manifest).unwrap()
 }
 
-/// That this is refused with such words, and that neither suite nor lock is changed.
+/// Checks that this is refused with this message, and that neither suite nor lock changes.
 fn is_refused(desk: &Desk, options: &str, words: &str) {
     let refused = desk.add(&format!("{options} --yes")).exits_with(2);
     assert!(refused.stderr.contains(words), "{refused}");
@@ -119,7 +119,7 @@ fn a_signature_of_another_component_is_refused_whoever_is_trusted() {
     put(&forged);
     let options = "HOST/other/asker:0.1.0 --grant judge";
     is_refused(&desk, options, "its signature is not one of this component by");
-    // Half of it is no less wrong than all of it.
+    // Half of a signature is as wrong as all of it.
     forged["annotations"].as_object_mut().unwrap().remove("scorebox.signer");
     put(&forged);
     is_refused(&desk, options, "its signature is not valid");
@@ -136,7 +136,7 @@ fn an_old_scorer_under_a_new_tag_is_refused_signed_or_not() {
         "HOST/signed/word-f1:0.2.0",
         "the component's version is 0.1.0, which differs from its tag",
     );
-    // The newest of the line is the one that is asked for.
+    // The newest version of the line is requested.
     is_refused(
         &desk,
         "HOST/signed/word-f1:0",

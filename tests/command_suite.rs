@@ -1,4 +1,5 @@
-//! `scorebox suite`, and suites of several files, in JSON, with variables: what they resolve to, and all that is wrong.
+//! `scorebox suite`, and suites of several files, in JSON, with variables: what they resolve to, and all their
+//! mistakes.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -180,7 +181,7 @@ fn check_loads_all_scorers_and_scores_nothing() {
     ] {
         assert!(refused.stderr.contains(words), "{refused}");
     }
-    // What the command line says instead is in no place of the file.
+    // Values from the command line have no location in the file.
     let run = r#"scorebox run bad.toml answers.jsonl --config 'a={"targetMS": 2}'"#;
     let refused = folder.sh(run).exits_with(2);
     assert!(refused.stderr.contains("bad.toml:1:10: scorer `a` (built-in): invalid"), "{refused}");
@@ -234,7 +235,7 @@ fn show_prints_the_plan_that_a_run_stores() {
     let shown = folder.sh("scorebox suite show suite.toml --format json").exits_with(0).json();
     let stored: Value =
         serde_json::from_str(&folder.rows("SELECT suite_json FROM runs")[0]).unwrap();
-    // Printed with the keys of rows, stored with those of the suite.
+    // Printed with the keys of rows, stored with the keys of the suite.
     let first = &shown["scorers"][0];
     assert_eq!(first["scorerId"], stored["scorers"][0]["id"]);
     let printed = stored.to_string().replace(r#""id":"#, r#""scorerId":"#);
@@ -306,7 +307,7 @@ fn variables_of_the_environment_are_put_where_they_are_written() {
     assert_eq!(folder.rows("SELECT config_json FROM scorers"), [r#"{"value":"apples"}"#]);
 }
 
-/// Suites that are read, in JSON.
+/// Suites that are accepted, in JSON.
 fn good() -> Vec<Value> {
     vec![
         json!({"scorers": {"contains": {}}}),
@@ -337,7 +338,7 @@ fn good() -> Vec<Value> {
     ]
 }
 
-/// A suite whose judge `default` is this one.
+/// A suite with this judge `default`.
 fn judged(judge: Value) -> Value {
     json!({"judges": {"default": judge}, "scorers": {"a": {}}})
 }
@@ -347,7 +348,7 @@ fn timed(time: &str) -> Value {
     json!({"scorers": {"a": {"limits": {"timeout": time}}}})
 }
 
-/// Suites that are not read, in JSON.
+/// Suites that are refused, in JSON.
 fn bad() -> Vec<Value> {
     let entry = |entry: Value| json!({"scorers": {"a": entry}});
     vec![

@@ -1,10 +1,10 @@
-//! What a scorer says about all cases of a run together, and where that is shown again.
+//! Summaries of a scorer over all cases of a run, and the commands that show them.
 
 use std::fs;
 
 use crate::{fixture::Folder, shard_fixture::write_texts};
 
-/// Labels of which the two kinds cannot be sorted together.
+/// Labels of two kinds that cannot be sorted together.
 const KINDS: [&str; 2] = [r#""x""#, "1"];
 const LABELS: [&str; 2] = [r#""x""#, r#""y""#];
 
@@ -32,7 +32,7 @@ fn a_summary_of_the_run_is_shown_again() {
     assert!(stats.ends_with(summary), "{stats}");
     let json = folder.sh("scorebox stats --run r --format json").json();
     assert_eq!(json[0]["summary"]["counts"], serde_json::json!({"x": 1, "y": 1}));
-    // Of a part of the cases, the scorer says nothing.
+    // The scorer does not summarize a part of the cases.
     folder.write("node.jsonl", cases(LABELS, ", \"nodeId\": \"n\""));
     folder.sh("scorebox run suite.toml node.jsonl -q --run-id n").exits_with(0);
     let part = folder.sh("scorebox stats n --node n").exits_with(0).stdout;
@@ -72,7 +72,7 @@ fn an_error_of_a_summary_is_found_after_the_run() {
     assert!(markdown.contains("### labels of the run\n\nAn error: "), "{markdown}");
     let live = folder.sh("scorebox live suite.toml -q < cases.jsonl").exits_with(1);
     assert!(live.stderr.contains(warning), "{live}");
-    // It is no error of a score, of which some may be allowed.
+    // It is not an error of a score, some of which may be allowed.
     for command in ["run suite.toml cases.jsonl", "live suite.toml < cases.jsonl"] {
         folder.sh(&format!("scorebox {command} -q --max-errors 5")).exits_with(1);
         folder.sh(&format!("scorebox {command} -q --allow-errors")).exits_with(0);
@@ -82,7 +82,7 @@ fn an_error_of_a_summary_is_found_after_the_run() {
 #[test]
 fn an_error_of_a_summary_is_found_when_shards_become_a_run() {
     let folder = Folder::new();
-    // A summary has more bytes.
+    // A summary has more bytes than this.
     folder.write(
         "suite.toml",
         "[scorers.labels]\nuse = \"label-distribution\"\nlimits = { meta = \"40B\" }\n",
@@ -97,7 +97,7 @@ fn an_error_of_a_summary_is_found_when_shards_become_a_run() {
     folder.sh("scorebox merge s.parquet -o again.parquet").exits_with(0);
 }
 
-/// `label` beside `output` is the shape of many data sets, and a skew of 0 looks like balance.
+/// Many data sets have `label` next to `output`, and a skew of 0 looks like balance.
 #[test]
 fn a_summary_of_no_label_is_warned_of() {
     let folder = folder(LABELS);
@@ -105,7 +105,7 @@ fn a_summary_of_no_label_is_warned_of() {
     let run = folder.sh("scorebox run suite.toml beside.jsonl -q").exits_with(0);
     let warning = "warning: `labels` summarizes nothing of 2 cases: no label: neither `input` nor `metadata` has `label`\n";
     assert!(run.stderr.contains(warning), "{run}");
-    // The whole line as metadata has it.
+    // The whole line as metadata contains it.
     let run = folder.sh("scorebox run suite.toml beside.jsonl -q --map metadata=").exits_with(0);
     assert!(run.stdout.contains("\"x\": 2") && !run.stderr.contains("warning"), "{run}");
 }

@@ -1,5 +1,5 @@
-//! `scorebox run` and `live` with an OpenTelemetry collector: what it is sent. And the same in a program. What happens
-//! with collectors that are slow or misbehave is in `command_telemetry_failures`.
+//! `scorebox run` and `live` with an OpenTelemetry collector: what the collector receives. Also the same sink in a
+//! program. `command_telemetry_failures` tests collectors that are slow or misbehave.
 
 use std::{collections::BTreeMap, io::Write as _, process::Stdio};
 
@@ -23,7 +23,7 @@ const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
 pub(crate) const RUN: &str = "scorebox run suite.toml cases.jsonl --allow-errors -q";
 
-/// A score, an error, a case that is skipped, and a scorer that does not apply.
+/// A score, an error, a skipped case, and a scorer that does not apply.
 pub(crate) fn folder() -> Folder {
     let folder = Folder::new();
     let cases = [
@@ -40,7 +40,7 @@ pub(crate) fn folder() -> Folder {
     folder
 }
 
-/// Runs a line of shell with these variables.
+/// Runs a line of shell with these environment variables.
 pub(crate) fn sh(folder: &Folder, variables: &[(&str, &str)], line: &str) -> Output {
     let output = folder.shell(line).envs(variables.iter().copied()).output().unwrap();
     Output {
@@ -50,7 +50,7 @@ pub(crate) fn sh(folder: &Folder, variables: &[(&str, &str)], line: &str) -> Out
     }
 }
 
-/// What a collector has after a run of the folder, whichever protocol it was.
+/// Checks what a collector has received after a run of the folder, over either protocol.
 #[track_caller]
 pub(crate) fn has_the_run(collector: &Collector) {
     let mut records = collector.records();
@@ -118,7 +118,7 @@ pub(crate) fn has_the_run(collector: &Collector) {
         assert_eq!(point.bucket_counts.iter().sum::<u64>(), point.count);
         assert!(point.sum.unwrap() > 0.0);
     }
-    // The program is named in both.
+    // Both name the program.
     collector.received(|received| {
         let logs = received.logs.iter().flat_map(|it| &it.resource_logs).map(|it| &it.resource);
         let metrics = received.metrics.iter().flat_map(|it| &it.resource_metrics);
@@ -226,7 +226,7 @@ fn a_score_that_is_copied_did_not_run_again_and_is_an_event_again() {
     sh(&folder, &[], RUN).exits_with(0);
     let url = collector.url();
     sh(&folder, &[], &format!("{RUN} --reuse --otlp={url}")).exits_with(0);
-    // The error is not copied.
+    // The text of the error is not copied.
     assert_eq!(collector.sum("scorebox.scores.reused"), 3);
     assert_eq!(collector.sum("smithers.scorers.started"), 1);
     assert_eq!(collector.sum("smithers.scorers.failed"), 1);
@@ -268,7 +268,7 @@ fn live_scores_are_sent_as_they_come() {
     assert_eq!((finished(&collector), collector.records().len()), (6, 3));
 }
 
-/// The sink in a program: two runs add up, the queue of live scoring is reported, and so is the outcome.
+/// The sink in a program: the counts of two runs add up, and the queue of live scoring and the outcome are reported.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_passes_its_runs_to_a_sink() {
     let missing = Telemetry::builder().endpoint("http://").start();

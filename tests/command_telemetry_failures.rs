@@ -1,5 +1,5 @@
 //! `scorebox run` with collectors that are slow, misbehave or cannot be reached: no score is lost without need, the run
-//! is the same, and a warning says why something did not arrive.
+//! is the same, and a warning reports why something did not arrive.
 
 use std::{
     io::{Read as _, Write as _},
@@ -15,7 +15,7 @@ use crate::{
     fixture::Folder,
 };
 
-/// A folder with so many cases.
+/// A folder with this many cases.
 fn folder_with(cases: u32) -> Folder {
     let folder = folder();
     let lines = (0..cases)
@@ -25,7 +25,7 @@ fn folder_with(cases: u32) -> Folder {
     folder
 }
 
-/// More events than may wait, at once.
+/// More events at once than may wait.
 #[test]
 fn a_run_waits_for_a_collector_that_answers() {
     let folder = folder_with(2000);
@@ -37,7 +37,7 @@ fn a_run_waits_for_a_collector_that_answers() {
     assert_eq!(collector.records().len(), 2000);
 }
 
-/// The queue is full for longer than a second, and what is left at the end takes more than five seconds.
+/// The queue is full for longer than a second, and sending the rest at the end takes more than five seconds.
 #[test]
 fn a_run_waits_for_a_collector_that_answers_slowly() {
     let folder = folder_with(70);
@@ -81,7 +81,7 @@ fn an_encrypted_collector_is_checked_against_the_certificates_that_are_named() {
         let taken = run("authority.pem");
         assert!(!taken.stderr.contains("OpenTelemetry"), "{taken}");
         has_the_run(&collector);
-        // Not waited for: nobody writes it.
+        // Not waited for, because nothing is ever written to it.
         folder.sh("mkfifo pipe.pem").exits_with(0);
         let pipe = run("pipe.pem");
         assert!(pipe.stderr.contains("names: this is a pipe, not a file"), "{pipe}");
@@ -97,7 +97,7 @@ fn an_encrypted_collector_is_checked_against_the_certificates_that_are_named() {
     }
 }
 
-/// As `openssl req -x509` makes it if nothing else is said.
+/// The default output of `openssl req -x509`.
 #[test]
 fn a_collector_with_the_certificate_of_an_authority_is_refused_in_words() {
     let folder = folder();
@@ -118,7 +118,7 @@ fn a_collector_with_the_certificate_of_an_authority_is_refused_in_words() {
     }
 }
 
-/// The run is the same, and ends; what is said has neither an address nor a header.
+/// The run is the same, and ends; the warning contains neither an address nor a header.
 #[test]
 fn a_collector_that_misbehaves_changes_nothing_of_a_run() {
     let folder = folder();
@@ -166,14 +166,14 @@ fn a_collector_that_misbehaves_changes_nothing_of_a_run() {
             assert!(!run.stderr.contains(secret), "{name}: {run}");
         }
         if let Some(collector) = collector {
-            // A small part of the gigabyte is in buffers of the connection.
+            // A small part of the gigabyte is in the buffers of the connection.
             collector.received(|it| assert!(it.answered < 64 << 20, "{}", it.answered));
         }
     }
     elsewhere.received(|it| assert_eq!(it.headers.len(), 0));
 }
 
-/// The end is before the time-out of an export, which is ten seconds if nothing else is said.
+/// The end comes before the time-out of an export, which is ten seconds by default.
 #[test]
 fn a_collector_that_never_answers_is_the_reason_of_the_warning() {
     let folder = folder();
@@ -204,7 +204,7 @@ fn a_collector_over_grpc_that_is_not_there_changes_nothing_of_a_run() {
     }
 }
 
-/// A server that answers this to whatever it reads first.
+/// A server that answers this to the first bytes that it reads.
 fn answering(answer: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -223,10 +223,10 @@ fn answering(answer: &'static [u8]) -> SocketAddr {
 #[test]
 fn a_collector_that_speaks_otherwise_is_reported_with_what_to_look_at() {
     let folder = folder();
-    // No test may listen there by chance: the port is a privileged one.
+    // No test can listen there by chance, because the port is privileged.
     let nobody = "127.0.0.1:1";
     let plain = answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-    // An alert, which a server with TLS sends to one that speaks without.
+    // An alert, which a TLS server sends to a client that does not use TLS.
     let with_tls = answering(b"\x15\x03\x01\x00\x02\x02\x46");
     for (protocol, url, why) in [
         ("grpc", format!("http://{nobody}"), "cannot connect to it"),
@@ -270,7 +270,7 @@ fn an_address_that_cannot_be_one_is_an_error_if_the_user_gave_it() {
     assert!(run.stderr.contains(warning), "{run}");
 }
 
-/// A client would take the path that is added for the host, and send scores to whoever has that name.
+/// A client would take the added path for the host, and send scores to the owner of that name.
 #[test]
 fn an_address_without_a_host_or_with_a_port_that_is_none_is_refused_before_the_first_score() {
     let folder = folder();
@@ -308,7 +308,7 @@ fn an_address_in_another_form_than_it_must_have_is_refused_and_the_form_said() {
     assert!(!folder.path("scorebox.db").exists());
 }
 
-/// Whichever part would be left out.
+/// The user name or the query would be left out.
 #[test]
 fn an_address_with_a_user_name_or_a_query_is_refused_and_the_way_said() {
     let folder = folder();
@@ -337,7 +337,7 @@ fn an_address_with_a_user_name_or_a_query_is_refused_and_the_way_said() {
             assert!(!run.stderr.contains("pa55word"), "{run}");
         }
     }
-    // One that is whole keeps its query.
+    // A complete URL keeps its query.
     let collector = Collector::http(Answers::Well);
     let url = format!("{}/v1/logs?tenant=a", collector.url());
     let variables = [("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", &*url)];

@@ -41,7 +41,7 @@ fn a_scorer_over_runs_comes_in_the_order_of_time() {
     ");
 }
 
-/// A run of two cases by the scorer `a`, a script of this text.
+/// A run of two cases by the scorer `a`, a script with this text.
 fn scripted(folder: &Folder, run: &str, script: &str) {
     folder.write("a.js", script);
     folder.write("two.jsonl", "{\"output\": \"x\"}\n{\"output\": \"y\"}\n");
@@ -77,7 +77,7 @@ fn a_change_of_scale_or_direction_is_not_a_change_of_the_mean() {
     assert_eq!(changes.collect::<Vec<_>>(), [None, None, Some(0.0), None]);
     assert_eq!(points[1]["scorerChanges"], serde_json::json!(["component", "scale"]));
     assert_eq!(points[3]["scorerChanges"], serde_json::json!(["component", "direction"]));
-    // The page draws the means that can be compared with the newest one.
+    // The page draws the means that are comparable with the newest one.
     let page = Server::ready(&folder, "").get("/scorer?id=a", &[]).text;
     assert_eq!(page.matches("class=\"dot\"").count(), 1, "{page}");
     assert!(page.contains("3 runs not drawn"), "{page}");
@@ -183,7 +183,7 @@ fn pooled_figures_of_another_scorer_under_one_name_come_with_a_warning() {
         json("--all-runs")[0]["scorerChanges"],
         serde_json::json!(["component", "scale", "direction"])
     );
-    // One run is of one scorer.
+    // One run has only one scorer.
     assert_eq!(warned("--run points"), [""; 0]);
     assert!(json("--run points")[0].get("scorerChanges").is_none());
 }

@@ -1,5 +1,5 @@
-//! What other tools wrote of tasks that have no answer: cases that failed, which no scorer scores, whichever tool ran
-//! them.
+//! Tasks without an answer in files of other tools: they become failed cases, which no scorer scores, whichever tool
+//! ran them.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
     fixture::Folder,
 };
 
-/// A span of OTLP's JSON.
+/// A span in OTLP's JSON.
 fn span(trace: &str, ids: [&str; 2], end: u64, attributes: &Value, status: &Value) -> Value {
     let pair =
         |(key, value): (&String, &Value)| json!({"key": key, "value": {"stringValue": value}});
@@ -19,7 +19,7 @@ fn span(trace: &str, ids: [&str; 2], end: u64, attributes: &Value, status: &Valu
         "endTimeUnixNano": end.to_string(), "attributes": attributes, "status": status})
 }
 
-/// An agent that broke off after its model said something, a model that gave no answer, and one that gave it when it
+/// An agent that stopped after its model answered in part, a model that gave no answer, and one that answered when it
 /// was asked again.
 fn spans() -> Value {
     let failed = |why: &str| json!({"code": 2, "message": why});
@@ -111,7 +111,7 @@ fn a_document_of_lm_eval_without_an_answer_is_a_task_that_failed() {
         line(0, json!([[""]]), json!([""])),
         line(1, json!([[null]]), json!([null])),
         line(2, json!([]), json!([])),
-        // The model answered, and the filter found nothing in it.
+        // The model answered, but the filter found nothing in the answer.
         line(3, json!([["x"]]), json!([null])),
         line(4, json!([[]]), json!([[]])),
     ];
@@ -140,7 +140,7 @@ fn a_sample_of_openai_evals_without_an_answer_is_a_task_that_failed() {
         json!({"spec": {"eval_name": "e", "run_id": "r", "completion_fns": ["m"]}}).to_string(),
         event("empty", "sampling", json!({"prompt": "q", "sampled": [""]})),
         event("nothing", "sampling", json!({"prompt": "q", "sampled": []})),
-        // What a grader says of it is no answer.
+        // The comment of a grader is not an answer.
         event("nothing", "sampling", json!({"prompt": "grade", "sampled": ["B"]})),
         event("nothing", "match", json!({"correct": false, "expected": "a"})),
         event("broken-off", "raw_sample", json!({"input": "q", "ideal": "a"})),

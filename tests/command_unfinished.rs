@@ -1,4 +1,4 @@
-//! A run that stopped, was interrupted or was killed: nothing that shows it looks as if it were whole.
+//! Runs that stopped, were interrupted or were killed: no command shows them as if they were complete.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::fixture::Folder;
 
 const GOOD: &str = r#"{"id": "ID", "output": "4", "groundTruth": "4"}"#;
 
-/// Three cases that pass, a line that is not a case, and what was not read.
+/// Three cases that pass, a line that is not a case, and lines that were not read.
 fn cases() -> String {
     let good = |id: &str| GOOD.replace("ID", id) + "\n";
     [good("a"), good("b"), good("c"), "oops\n".to_owned(), good("d")].concat()
@@ -133,7 +133,7 @@ fn figures_in_json_say_how_far_their_run_has_come() {
     folder.sh("scorebox run suite.toml cases.jsonl -q --resume r").exits_with(0);
     let whole = figures("r");
     assert_eq!((&whole["state"], whole["summary"].is_object()), (&"finished".into(), true));
-    // Several runs have no state.
+    // Several runs have no common state.
     assert_eq!(figures("--all-runs").get("state"), None);
 }
 
@@ -152,7 +152,7 @@ fn a_summary_of_a_part_of_a_run_is_so_far_in_markdown_too() {
     heading(" so far");
 }
 
-/// `/dev/full` takes nothing.
+/// `/dev/full` accepts nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_report_of_a_run_that_stopped_is_missed_if_it_cannot_be_written() {

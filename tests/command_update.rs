@@ -1,5 +1,5 @@
-//! `scorebox outdated` and `update` with a real registry: what is shown of a newer version, what is refused because
-//! nobody has said yes to it, and what a suite and its lock say afterwards.
+//! `scorebox outdated` and `update` with a real registry: what they show about a newer version, what is refused until
+//! the user agrees, and what a suite and its lock contain afterwards.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ struct Version<'v> {
     version: &'v str,
     max: u32,
     reads: &'v str,
-    /// How its scores count.
+    /// The severity of its scores.
     counts: &'v str,
     /// Further keys of its configuration.
     keys: &'v str,
@@ -74,7 +74,7 @@ fn update(desk: &Desk, options: &str) -> Output {
     desk.sh(&format!("scorebox update --plain-http {options}"))
 }
 
-/// Without what another compiler changes.
+/// The text without what another compiler changes.
 fn without_costs(text: &str) -> String {
     let lines = text.lines().map(|line| match line.starts_with("size ") {
         true => "size          [size]",
@@ -83,7 +83,7 @@ fn without_costs(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// That the suite and the lock are as before.
+/// Checks that the suite and the lock are as before.
 fn nothing_changes(desk: &Desk, work: impl FnOnce() -> Output) -> Output {
     let before = (desk.read("suite.toml"), desk.read("scorebox.lock"));
     let output = work();
@@ -156,7 +156,7 @@ fn what_an_update_changes_is_shown_with_the_scores_that_would_be_others() {
     assert!(desk.read("suite.toml").contains("use = \"oci://HOST/team/brief:1.3.0\""));
     let lock = desk.read("scorebox.lock");
     assert!(lock.contains("brief:1.3.0") && !lock.contains("brief:1.2.0"), "{lock}");
-    // And the scores are those that were shown.
+    // The scores are also those that were shown.
     desk.sh("scorebox run suite.toml cases.jsonl -q --run-id after --locked --offline")
         .exits_with(1);
     let changed = desk.folder.rows(
@@ -282,7 +282,7 @@ fn another_signer_or_none_is_refused_unless_it_is_said_by_name() {
     let (_, command) = hint.split_once("if you want that: ").unwrap();
     desk.sh(&format!("{command} --yes")).exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:1.4.0"));
-    // What is unsigned now may be signed later: that widens nothing.
+    // A scorer that is unsigned now may be signed later, which widens nothing.
     update(&desk, "brief --to 1.3.0 --unsigned --yes").exits_with(0);
     update(&desk, "--yes").exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:1.4.0"));
@@ -456,7 +456,7 @@ fn a_version_that_does_not_take_the_configuration_of_its_entry_is_refused() {
     hint: nothing was changed; write `use = "oci://HOST/team/brief:1.3.0"` and its `config` by hand, and lock it: scorebox add HOST/team/brief:1.3.0 --as brief --plain-http
     "#);
     desk.sh("echo 'config = { unit = \"words\" }' >> suite.toml").exits_with(0);
-    // The suite is not valid for 1.2.0 now, and its user says so.
+    // The suite is no longer valid for 1.2.0, and its user changed it.
     update(&desk, "--yes").exits_with(0);
     desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(1);
 }
@@ -516,7 +516,7 @@ fn an_address_stays_locked_to_its_signer() {
         let publish = format!("scorebox publish brief.wasm HOST/{name}/brief:1.2.0 --plain-http");
         desk.sh(&format!("{publish} {options}")).exits_with(0);
         desk.registry.move_tag("team/brief", "1.2.0", &format!("{name}/brief"));
-        // A second entry has the same table of the lock.
+        // A second entry uses the same table of the lock.
         for entry in ["brief", "second"] {
             let refused = nothing_changes(&desk, || add(&format!("--as {entry}")).exits_with(2));
             let what = format!("in scorebox.lock, and now it is {now}");

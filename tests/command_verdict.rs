@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::fixture::Folder;
 
-/// Four cases: a good one, one that fails a gate, one that falls below a soft threshold, one whose gate has no score.
+/// Four cases: a good one, one that fails a gate, one that falls below a soft threshold, and one whose gate has no
+/// score.
 pub(crate) const CASES: &str = r#"{"id": "good", "input": "2+2?", "output": "4", "groundTruth": "4", "latencyMs": 100, "usage": {"costUsd": 0.5}}
 {"id": "wrong", "output": "5", "groundTruth": "4", "latencyMs": 100}
 {"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900}
@@ -140,7 +141,7 @@ fn a_regression_is_not_among_what_decided_a_case_that_a_gate_failed() {
     both  failed   0.0250  right 0.0000
     [exit code 0]
     ");
-    // There, it would have failed the case alone.
+    // There, it would have failed the case on its own.
     let strict = folder.sh("scorebox cases --strict").exits_with(0).stdout;
     assert!(strict.contains("right 0.0000, fast 0.1000"), "{strict}");
 }
@@ -210,8 +211,8 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     ");
 }
 
-/// A fast gate has seen all sixty cases, of which a third fails, and a slow scorer eighteen, as where a budget ends a
-/// run.
+/// A fast gate has seen all sixty cases, a third of which fail, and a slow scorer only eighteen, as if a budget had
+/// ended the run.
 #[test]
 fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     let folder = Folder::new();
@@ -258,8 +259,8 @@ fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     assert_eq!(tries("part")["passRate"], tries("whole")["passRate"]);
 }
 
-/// `exact-match` only measures unless it has a threshold, so each case passes: a rate of that would be no requirement.
-/// A scorer whose score is the best one, and whose gates among its assertions decide.
+/// `exact-match` only measures unless it has a threshold, so each case passes, and a pass rate would require nothing.
+/// A scorer whose score is always the best one, while the gates among its assertions decide.
 pub(crate) const CHECKS: &str = r#"export default (c) => {
     const leaks = c.output.includes("@");
     return { score: 1, reason: "fine overall", assertions: [
@@ -270,7 +271,7 @@ pub(crate) const CHECKS: &str = r#"export default (c) => {
 };
 "#;
 
-/// A case that holds, one that a soft assertion regresses, and one that a gate among the assertions fails.
+/// A case that passes, one that a soft assertion regresses, and one that a gate among the assertions fails.
 fn folder_with_assertions() -> Folder {
     let folder = Folder::new();
     folder.write("as.js", CHECKS);
@@ -348,7 +349,7 @@ fn rows_in_json_say_what_they_count_as_as_an_export_does() {
     assert_eq!(found, expected);
 }
 
-/// What each row of the newest run counts as by `scores`, which an export must say too.
+/// The standing of each row of the newest run in `scores`, which an export must match.
 fn standings(folder: &Folder) -> Vec<String> {
     let rows = |command: &str, [case, scorer]: [&str; 2]| {
         let lines = folder.sh(command).exits_with(0).stdout;
@@ -372,7 +373,7 @@ fn figures_in_json_have_the_verdict_that_the_run_had() {
         let mut verdict = run["verdict"].clone();
         let scorers = verdict["scorers"].take();
         assert_eq!(verdict["failed"], if strict.is_empty() { 1 } else { 2 }, "{verdict}");
-        // Each scorer has its own part of it.
+        // Each scorer has its own share of it.
         for (place, name) in ["right", "fast"].into_iter().enumerate() {
             let mut own = figures[place]["verdict"].clone();
             assert_eq!(figures[place]["scorerId"], name);

@@ -1,5 +1,5 @@
-//! Which gates, thresholds and requirements decide a run, and its exit code. What the user reads of it is in
-//! `command_verdict`.
+//! Gates, thresholds and requirements that decide a run, and its exit code. `command_verdict` tests what the user reads
+//! about it.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Runs in which nothing decides: pass rates that nothing can break, gates that decide no case, cases that are all
+//! Runs in which nothing decides: pass rates that no score can break, gates that decide no case, cases that are all
 //! skipped.
 
 use std::fs;
@@ -35,7 +35,7 @@ fn a_pass_rate_is_not_met_if_no_scorer_decides() {
     folder.sh("scorebox run soft.toml fine.jsonl -q --min-pass-rate 1 --strict").exits_with(0);
 }
 
-/// Every case passes a suite whose only requirement is soft, so its rate would be 100 % whatever the answers are.
+/// Every case passes a suite whose only requirement is soft, so its rate would be 100 % for any answers.
 #[test]
 fn a_soft_threshold_makes_no_pass_rate_unless_it_is_strict() {
     let folder = folder();
@@ -86,7 +86,7 @@ fn what_only_measures_passes_no_case_and_has_no_rate() {
     let verdicts: Vec<&str> =
         cases.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(verdicts, ["-", "-", "-", "-", "skipped"]);
-    // Nor is a program told that they passed.
+    // A program is not told that they passed, either.
     let none = serde_json::Value::Null;
     let json = folder.sh("scorebox cases r --format json").json();
     assert_eq!((&json[0]["verdict"], &json[4]["verdict"]), (&none, &"skipped".into()));
@@ -108,7 +108,7 @@ fn what_only_measures_passes_no_case_and_has_no_rate() {
     assert_eq!(verdicts, ["", "", "", "", "skipped"], "{report}");
     let report = folder.sh("scorebox report r --format md").exits_with(0).stdout;
     assert!(!report.contains("passed"), "{report}");
-    // An event comes before it is known whether an assertion will be a gate.
+    // An event is written before it is known whether an assertion will be a gate.
     let events = fs::read_to_string(folder.path("e.jsonl")).unwrap();
     let passed = |line: &&str| line.contains("CaseFinished") && line.contains("\"passed\"");
     assert_eq!(events.lines().filter(passed).count(), 4, "{events}");
@@ -119,7 +119,7 @@ fn what_only_measures_passes_no_case_and_has_no_rate() {
     assert_eq!(json["verdict"], serde_json::Value::Null);
 }
 
-/// The gate would hold whatever the answers are.
+/// The gate would hold for any answers.
 #[test]
 fn a_gate_that_decides_no_case_at_all_does_not_hold() {
     let folder = folder();
@@ -146,7 +146,7 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
         for says in ["\n  right (gate, at least 1.0000): decided none of 4 cases\n", &error] {
             assert!(said.contains(says), "{idle}: {said}");
         }
-        // The error says it, and no warning with it.
+        // The error says so, without a warning in addition.
         assert!(!said.contains("warning:"), "{idle}: {said}");
         fs::remove_file(folder.path("a.db")).unwrap();
         let allowed = folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle right");
@@ -161,7 +161,7 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
     assert!(refused.exits_with(2).stderr.contains("did you mean `right`?"));
 }
 
-/// `--max-errors` is for some errors among scores. A gate that cannot score at all would let everything pass.
+/// `--max-errors` allows some errors among scores. A gate that cannot score at all would let everything pass.
 #[test]
 fn a_gate_that_has_nothing_but_errors_does_not_hold_where_errors_are_allowed() {
     let folder = folder();
@@ -186,7 +186,7 @@ fn a_gate_that_has_nothing_but_errors_does_not_hold_where_errors_are_allowed() {
     folder.sh("scorebox live gate.toml -q --max-errors 9 < cases.jsonl").exits_with(3);
 }
 
-/// A misspelt gate stays open whatever other scorers say, and a rate of what they decided says nothing about it.
+/// A misspelt gate stays open whatever other scorers decide, and a rate of their decisions tells nothing about it.
 #[test]
 fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {
     let folder = folder();
@@ -194,7 +194,7 @@ fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {
     folder.write("cases.jsonl", cases.concat());
     let idle = "severity = \"gate\"\nthreshold = 1.0\nwhen = '.metadata.split == \"tset\"'\n";
     let length = "[scorers.length]\nconfig = { max = 9 }\nthreshold = 0.5\n";
-    // A soft one leaves the cases skipped: there is no rate.
+    // A soft scorer leaves the cases skipped, so there is no rate.
     for (severity, verdict, without_a_rate) in
         [("soft", "0 of 0 cases passed, 2 skipped", 3), ("gate", "2 of 2 cases passed", 0)]
     {
@@ -224,7 +224,7 @@ fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {
     }
 }
 
-/// An error is known without, and of a sample it is not known how many cases it has.
+/// An error is reported anyway, and the number of cases in a sample is not known.
 #[test]
 fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
     let folder = folder();
@@ -232,7 +232,7 @@ fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
     let gate = "[scorers.explained]\nuse = \"satisfies\"\nconfig = { expression = \".output.score == 1\" }\nseverity = \"gate\"\n";
     let subject = "[scorers.answer]\nuse = \"exact-match\"\nmeta = [\"explained\"]\n";
     for (more, cases, code) in [
-        // No `groundTruth`, which it needs.
+        // There is no `groundTruth`, which it needs.
         ("", "{\"output\": \"x\"}\n", 1),
         ("sampling = { type = \"none\" }\n", "{\"output\": \"x\"}\n", 0),
         ("nodes = [\"misspelt\"]\n", "{\"output\": \"x\"}\n", 3),
@@ -244,8 +244,8 @@ fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
     }
 }
 
-/// Sampling may leave out the few cases that a gate is for, but not those that `nodes` or `when` do: a misspelt one
-/// would let every run through.
+/// Sampling may leave out the few cases that a gate applies to, but `nodes` and `when` may not: if one of them is
+/// misspelt, every run would pass.
 #[test]
 fn a_sampled_gate_is_idle_unless_sampling_may_have_left_out_all_that_it_is_for() {
     let folder = folder();
@@ -293,7 +293,7 @@ fn a_gate_that_sampling_switches_off_is_said_to_be_off_and_not_warned_of() {
     }
 }
 
-/// As in other test runners, tests that are all skipped are no failure; but a rate of none is no rate.
+/// As in other test runners, it is not a failure if all tests are skipped; but there is no pass rate of no cases.
 #[test]
 fn cases_that_all_say_skip_are_pointed_out_and_break_nothing() {
     let folder = folder();

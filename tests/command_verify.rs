@@ -1,4 +1,4 @@
-//! `scorebox verify`: scores computed again, what was tampered with, receipts.
+//! `scorebox verify`: recomputed scores, tampered data, receipts.
 
 use insta::assert_snapshot;
 
@@ -249,7 +249,7 @@ fn an_input_without_a_digest_is_not_verifiable() {
     assert!(shown.stdout.contains("the digest of its input is not stored"), "{shown}");
 }
 
-/// What a terminal would act on is written otherwise where it is shown, and a receipt is shown.
+/// Characters that a terminal would act on are escaped where they are shown, and a receipt is shown.
 #[test]
 fn a_receipt_with_marks_for_the_direction_of_writing_is_the_same_receipt() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `when`: which cases a scorer is for, by what they hold; asked in a sandbox, stored, and verified like a score.
+//! `when`: selects the cases of a scorer by their contents; evaluated in a sandbox, stored, and verified like a score.
 
 use insta::assert_snapshot;
 use scorebox::{case::Key, contract::Field};
@@ -17,7 +17,7 @@ const CASES: &str = r#"{"id": "1", "output": "yes", "metadata": {"lang": "en"}}
 const SUITE: &str = "[scorers.english]\nuse = 'contains'\nconfig = { value = 'yes' }\n\
                      when = '.metadata.lang == \"en\"'\n[scorers.all]\nuse = 'length'\nconfig = { max = 3 }\n";
 
-/// A scorer of no node that is there, one that sampling leaves out of all cases, and one of both.
+/// A scorer for a node that no case has, one that sampling excludes from all cases, and one with both.
 const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'ratio', rate = 1e-9 }\n\
                     [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'ratio', rate = 1e-9 }\n\
                     [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'ratio', rate = 1e-9 }\n";
@@ -136,7 +136,7 @@ fn a_path_to_a_key_that_scorers_do_not_see_is_refused_with_the_one_that_is_meant
     assert_snapshot!(output.stderr, @"error: s.toml:4:8: `when` of the scorer `a`: invalid-config: `expression`: a scorer sees no `.latency_ms`; did you mean `.latencyMs`?");
     let checked = folder.sh("scorebox suite check s.toml").exits_with(2);
     assert_eq!(checked.stderr, output.stderr);
-    // Each spelling that a file of cases may have is known as such.
+    // Each spelling that a file of cases may use is recognized.
     for key in Field::ALL.map(Key::from).into_iter().chain([Key::Output]) {
         for spelling in key.spellings() {
             let config = format!("{{\"expression\": \".{spelling} | true\"}}");
@@ -172,11 +172,11 @@ fn a_row_that_should_have_been_skipped_or_should_not_is_found() {
     let folder = folder(SUITE);
     folder.sh("scorebox run s.toml cases.jsonl --run-id r -q").exits_with(0);
     for change in [
-        // Case 6, which fails, as if the scorer were not for it.
+        // Case 6, which fails, changed as if the scorer did not apply to it.
         "UPDATE score_rows SET status = 'skipped', score = NULL, reason = '`when` does not hold',
              assertions_json = NULL, meta_json = NULL, input_digest = NULL, fuel = NULL, memory_bytes = NULL
          WHERE case_key = (1 << 40) + 5 AND scorer = 1",
-        // Case 2, which the scorer is not for, as if it had passed.
+        // Case 2, to which the scorer does not apply, changed as if it had passed.
         "UPDATE score_rows SET status = 'scored', score = 1.0, reason = NULL
          WHERE case_key = (1 << 40) + 1 AND scorer = 1",
         "UPDATE scorers SET condition_config_json = '{\"expression\":\"true\"}' WHERE scorer = 1",
@@ -230,7 +230,7 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     let folder = Folder::new();
     folder.write("null.js", "export default () => null;");
     let run = |scorers: &str| folder.sh(&format!("scorebox run answers.jsonl {scorers}"));
-    // A script is a gate, and one that decides nothing does not hold unless it may be idle.
+    // A script is a gate, and a gate that decides nothing does not hold unless it may be idle.
     let one = run("-s n=null.js -s length --config 'length={\"max\": 9}' --allow-idle n");
     let one = one.exits_with(0);
     assert!(one.stderr.contains("\nwarning: `n` applies to no case\n"), "{one}");
@@ -256,7 +256,7 @@ fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
     }
 }
 
-/// The `when` is right: the case says itself that it is not to be judged.
+/// The `when` is right: the case itself asks not to be judged.
 #[test]
 fn the_condition_of_a_case_that_says_skip_is_not_evaluated() {
     let folder = Folder::new();
@@ -266,7 +266,7 @@ fn the_condition_of_a_case_that_says_skip_is_not_evaluated() {
     assert!(!run.stderr.contains("`when`"), "{run}");
 }
 
-/// A scorer that summarizes is asked when all cases are there.
+/// A summarizing scorer is evaluated when all cases are known.
 #[test]
 fn a_run_that_stopped_does_not_say_that_a_scorer_applies_to_no_case() {
     let folder = Folder::new();

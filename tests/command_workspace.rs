@@ -1,4 +1,4 @@
-//! The grant `workspace`: what a scorer sees of the files that a task left, in each command.
+//! The grant `workspace`: the task's files that a scorer can read, in each command.
 
 use std::{fs, path::Path};
 
@@ -218,7 +218,7 @@ fn a_pipe_that_a_task_left_is_not_opened_and_holds_nothing_up() {
     ");
 }
 
-/// Thousands of files are not read within a millisecond on any machine.
+/// Thousands of files cannot be read within a millisecond on any machine.
 #[test]
 fn files_that_take_longer_to_read_than_the_host_may_are_a_time_out() {
     let folder = with_files();
@@ -245,7 +245,7 @@ fn files_that_take_longer_to_read_than_the_host_may_are_a_time_out() {
     ");
 }
 
-/// Every scorer has its own time, and one that has none left takes nothing from the next.
+/// Every scorer has its own time, and a scorer that has used up its time takes nothing from the next.
 #[test]
 fn a_scorer_with_more_time_reads_the_files_that_another_had_no_time_for() {
     let folder = with_files();
