@@ -259,7 +259,6 @@ fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     assert_eq!(tries("part")["passRate"], tries("whole")["passRate"]);
 }
 
-/// `exact-match` only measures unless it has a threshold, so each case passes, and a pass rate would require nothing.
 /// A scorer whose score is always the best one, while the gates among its assertions decide.
 pub(crate) const CHECKS: &str = r#"export default (c) => {
     const leaks = c.output.includes("@");

@@ -1,4 +1,5 @@
-//! The scorer in docs/sdk.md does what the page says. Compiled natively: what a component of it does is the SDK's.
+//! Checks that the scorer in docs/sdk.md does what the page says. It is compiled natively: the SDK's own tests cover
+//! components.
 
 // begin
 use std::collections::HashSet;

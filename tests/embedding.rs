@@ -1,5 +1,4 @@
-//! The library as a program embeds it: an engine, a scorer, a run and its events. What the events are of is the same
-//! as what is stored.
+//! The library embedded in a program: an engine, a scorer, a run and its events. The events must match what is stored.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::sandbox_fixture::{config, guest_path, shared_cache};
 
-/// An engine that compiles in this process, because the `main` of tests is not theirs.
+/// An engine that compiles in this process, because tests do not control their `main`.
 fn builder() -> EngineBuilder {
     let patient = CompileLimits::default().with_timeout(Duration::from_secs(600));
     Engine::builder().cache(shared_cache()).compiler(Compiler::InProcess).compile_limits(patient)
@@ -42,7 +41,7 @@ fn light() -> Suite {
         .unwrap()
 }
 
-/// A scorer that waits in a host call until its time is over, which no test lives to see, and one that does not.
+/// A scorer that waits in a host call until its time-out, which is longer than any test, and one that does not wait.
 fn with_one_that_waits() -> Suite {
     let scorer = |id: &str, uses| SuiteScorer::new(ScorerId::new(id).unwrap(), uses);
     let patient = Limits::default()
@@ -76,7 +75,7 @@ async fn all_events(run: &mut Run) -> Vec<Event> {
     events
 }
 
-/// Whether the events came in an order that the docs of [`Event`] allow.
+/// Whether the events arrived in an order that the docs of [`Event`] allow.
 #[track_caller]
 fn assert_legal(events: &[Event]) {
     let mut started = false;
@@ -179,7 +178,7 @@ async fn lines_that_are_refused_before_the_first_case_are_events_too() {
     assert_eq!(run.end().await.unwrap().progress.cases_bad, 3000);
 }
 
-/// More rows than a stream holds, of which none is read until the run cannot continue.
+/// More rows than a stream holds, none of which is read until the run cannot continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_slows_the_run_and_loses_nothing() {
     let folder = TempDir::new().unwrap();
@@ -191,7 +190,7 @@ async fn a_slow_reader_slows_the_run_and_loses_nothing() {
     while let Some(event) = run.next().await {
         events += 1;
         if events % 1000 == 0 {
-            // Others get all of the threads for a while.
+            // Other tests take all of the threads for a while.
             for _ in 0..100 {
                 tokio::task::yield_now().await;
             }
@@ -212,7 +211,7 @@ async fn events_that_are_not_read_do_not_keep_a_run_from_its_end() {
     assert_eq!(run.end().await.unwrap().progress.scores_written, 4000);
 }
 
-/// A sink that takes so many rows, and no more.
+/// A sink that accepts this many rows, and then fails.
 fn refusing_after(rows: usize) -> impl FnMut(&Event) -> Result<(), Refused> + Send {
     let taken = Arc::new(AtomicUsize::new(0));
     move |event: &Event| match event {
@@ -245,7 +244,7 @@ async fn a_sink_that_refuses_ends_the_run_and_what_was_stored_stays() {
     assert_eq!(resumed.progress.scores_written, 20_000 - stored as u64);
 }
 
-/// Waits until the run is stored with another state than `running`.
+/// Waits until the run is stored with a state other than `running`.
 async fn ended_state(database: &Path, run: &str) -> RunState {
     loop {
         let state = Store::open_read_only(database).unwrap().run(run).unwrap().state;
@@ -297,7 +296,7 @@ fn a_run_that_is_dropped_with_its_runtime_is_interrupted() {
     }
 }
 
-/// It has more events than are held for a reader, who does not come.
+/// There are more events than are held for a reader, and no reader arrives.
 #[test]
 fn a_runtime_that_is_dropped_before_its_run_does_not_wait_for_a_reader() {
     let folder = TempDir::new().unwrap();
@@ -308,7 +307,7 @@ fn a_runtime_that_is_dropped_before_its_run_does_not_wait_for_a_reader() {
         let run = engine(2).run(light(), cases(lines(5000))).store(&database);
         let run = run.id("dropped".parse().unwrap()).start().await.unwrap();
         let mut written = 0;
-        // The reader holds as many events as it can once nothing more is written.
+        // Once nothing more is written, the reader holds as many events as it can.
         while written == 0 || run.progress().scores_written > written {
             written = run.progress().scores_written;
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -321,7 +320,7 @@ fn a_runtime_that_is_dropped_before_its_run_does_not_wait_for_a_reader() {
     drop(run);
 }
 
-/// It is opened on another thread, which may be at it or done, or may not have begun.
+/// The database is opened on another thread, which may be doing so, be done, or not have begun.
 #[test]
 fn a_run_that_is_dropped_while_it_is_opened_is_not_stored_as_running() {
     let folder = TempDir::new().unwrap();
@@ -378,7 +377,7 @@ async fn another_connection_finds_the_row_of_an_event() {
     assert_eq!(seen, 1000);
 }
 
-/// The scores that wait would wait for an hour; those of the other scorer are all there without them.
+/// The waiting scores would take an hour; those of the other scorer are all stored without them.
 #[test]
 fn a_scorer_that_waits_holds_back_neither_the_others_of_its_case_nor_a_worker() {
     let runtime = tokio::runtime::Builder::new_multi_thread();

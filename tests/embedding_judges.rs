@@ -1,4 +1,5 @@
-//! The library with a judge of the program's own: what a run does with it that asks more than it answers.
+//! The library with a judge that the program implements: how a run handles a judge that asks to wait more often than it
+//! answers.
 
 use std::{
     sync::{
@@ -24,7 +25,7 @@ use tempfile::TempDir;
 
 use crate::sandbox_fixture::shared_cache;
 
-/// Answers three questions, and only asks to wait from then on, until the limit is lifted.
+/// Answers three questions, and then only asks to wait, until the limit is lifted.
 #[derive(Debug, Default)]
 struct Limited {
     asked: AtomicU32,
@@ -76,7 +77,7 @@ fn engine(provider: &Arc<Limited>) -> Engine {
     builder.compile_limits(patient).jobs(1).judges(judges).build().unwrap()
 }
 
-/// How many scores the relevancy has, and how many rows are errors.
+/// The number of scores of the relevancy scorer, and the number of rows with errors.
 fn stored(store: &Store, report: &RunReport) -> (usize, usize) {
     let filter = ScoreFilter::of_run(report.run.to_string());
     let rows = store.scores(&filter, None, 100).unwrap();

@@ -1,5 +1,5 @@
-//! A program that has cases in memory: scored as a batch, with the answers in hand, and live, in the background. What
-//! is accepted is scored once.
+//! A program with cases in memory: scored as a batch, which returns the answers, and live, in the background. Every
+//! accepted case is scored exactly once.
 
 use std::{
     sync::{
@@ -36,7 +36,7 @@ async fn light() -> LoadedSuite {
     engine(2).load(suite.parse().unwrap()).await.unwrap()
 }
 
-/// A scorer that waits in a host call until its time is over, which no test lives to see.
+/// A scorer that waits in a host call until its time-out, which is longer than any test.
 async fn waiting() -> LoadedSuite {
     let id = ScorerId::new("waits").unwrap();
     let patient = Limits::default()
@@ -69,7 +69,7 @@ async fn a_batch_answers_by_scorer_with_none_where_it_failed() {
     let [good, half, left] = &batch.cases[..] else { panic!("{:?}", batch.cases) };
     assert_eq!((good.score("exact-match"), good.score("latency")), (Some(1.0), Some(1.0)));
     assert!(good.errors.is_empty());
-    // Without an id it is named by its place.
+    // Without an id, a case is named by its position.
     assert_eq!((half.case_id.as_str(), half.score("latency")), ("case-2", Some(0.5)));
     let exact = ScorerId::new("exact-match").unwrap();
     assert_eq!(half.results[&exact], None);
@@ -126,12 +126,12 @@ async fn what_is_handed_over_live_is_stored_after_a_flush_and_a_shutdown_loses_n
     let database = folder.path().join("scores.db");
     let live = light().await.store(&database).live().id("live".parse().unwrap());
     let live = live.start().await.unwrap();
-    // There is nothing yet to wait for.
+    // There is nothing to wait for yet.
     assert!(live.flush().await);
     for number in 0..500 {
         assert!(live.score_live(right(&format!("q{number}"))));
     }
-    // Bad for one scorer, and a name that is taken.
+    // A case that is not valid for one scorer, and a name that is taken.
     assert!(live.score_live(case(json!({"output": "a"}))));
     assert!(live.score_live(right("q0")));
     assert!(live.flush().await);
@@ -149,7 +149,7 @@ async fn what_is_handed_over_live_is_stored_after_a_flush_and_a_shutdown_loses_n
     assert_eq!(store.row_count(run.key).unwrap(), 2 * 3001);
     let errors = ScoreFilter::default().with_errors(true);
     let errors = store.scores(&errors, None, 10).unwrap();
-    // That of `exact-match`, which needs a ground truth.
+    // The error of `exact-match`, which needs a ground truth.
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0].row.answer.status, Status::Error);
 }
@@ -172,7 +172,7 @@ async fn cases_may_come_from_many_threads() {
     assert_eq!(report.progress.scores_written, 2000);
 }
 
-/// Waits until the run took what it takes while its scorers wait.
+/// Waits until the run has taken as many cases as it takes while its scorers wait.
 async fn until_the_queue_is_full(live: &Live) {
     let mut number = 0;
     while live.counts().dropped + live.counts().refused == 0 {
@@ -182,7 +182,7 @@ async fn until_the_queue_is_full(live: &Live) {
     }
 }
 
-/// The scorer of these cases waits for an hour, and no caller does.
+/// The scorer of these cases waits for an hour, but no caller does.
 #[test]
 fn a_full_queue_holds_no_caller_up_and_counts_what_it_does_not_take() {
     let runtime = tokio::runtime::Builder::new_multi_thread();
@@ -192,7 +192,7 @@ fn a_full_queue_holds_no_caller_up_and_counts_what_it_does_not_take() {
         for when_full in [WhenFull::Refuse, WhenFull::DropOldest] {
             let live = suite.live().queue_cases(4).when_full(when_full).start().await.unwrap();
             until_the_queue_is_full(&live).await;
-            // The run may still have had room for one.
+            // The run may still have had room for one case.
             let taken = |counts: &QueueCounts| counts.accepted - counts.dropped - counts.waiting;
             seen.push(loop {
                 let before = live.counts();
@@ -206,7 +206,7 @@ fn a_full_queue_holds_no_caller_up_and_counts_what_it_does_not_take() {
         }
         seen
     });
-    // First: if an assertion fails, nobody waits for the scorer.
+    // This comes first: if an assertion fails, nothing waits for the scorer.
     runtime.shutdown_background();
     let [(before, accepted, after), (dropping, all, dropped)] = &seen[..] else { panic!("two") };
     assert_eq!((*accepted, after.refused, after.waiting), (0, before.refused + 100, 4));
@@ -223,7 +223,7 @@ async fn scoring_that_has_ended_refuses_cases_and_says_why_in_the_end() {
     let live = light().await.live().when_full(WhenFull::Wait).queue_cases(1).sink(refusing);
     let live = live.start().await.unwrap();
     let live = tokio::task::spawn_blocking(move || {
-        // It waits for room, and then hears of the end.
+        // The caller waits for room, and then learns that the run has ended.
         let mut number = 0;
         while live.score_live(right(&number.to_string())) {
             number += 1;
@@ -301,7 +301,7 @@ async fn scoring_that_is_aborted_drops_what_it_computes() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     live.abort();
-    // The sinks are dropped when nothing more can come, which a score that goes on for an hour would.
+    // The sinks are dropped when nothing more can arrive, which a score that takes an hour would delay.
     let ended = tokio::time::timeout(Duration::from_secs(60), has_ended.recv());
     assert_eq!(ended.await, Ok(None));
 }

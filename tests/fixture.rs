@@ -1,5 +1,5 @@
-//! A temporary folder in which a test types commands of scorebox, and the outcome. The commands
-//! run in a real shell with the real binary; nothing here knows how scorebox works.
+//! A temporary folder in which a test runs commands of scorebox, and their outcome. The commands run in a real shell
+//! with the real binary; nothing here knows how scorebox works.
 
 use std::{
     fmt, fs,
@@ -11,8 +11,8 @@ use rusqlite::{Connection, types::Value};
 
 use crate::sandbox_fixture::shared_cache;
 
-/// A separate folder for one test, with what a user might have in it: `answers.jsonl` and
-/// `suite.toml` of the GSM8K example, and `misbehave.wasm`.
+/// A separate folder for each test, with files that a user might have: `answers.jsonl` and `suite.toml` of the GSM8K
+/// example, and `misbehave.wasm`.
 pub(crate) struct Folder {
     folder: tempfile::TempDir,
     _filters: insta::internals::SettingsBindDropGuard,
@@ -58,13 +58,13 @@ impl Folder {
         }
     }
 
-    /// Begins to run one command; the child is scorebox itself. Its words can be read when it ended.
+    /// Starts one command; the child is scorebox itself. Its output can be read once it has ended.
     pub(crate) fn spawn(&self, command: &str) -> Child {
         let mut shell = self.shell(&format!("exec {command}"));
         shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// A shell that is about to run a line; nothing of it is caught yet.
+    /// A shell that is about to run a line; its output is not captured yet.
     pub(crate) fn shell(&self, line: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_scorebox"));
         let mut search: Vec<PathBuf> = vec![binary.parent().unwrap().to_owned()];
@@ -76,7 +76,7 @@ impl Folder {
             .stdin(Stdio::null())
             .env("PATH", std::env::join_paths(search).unwrap())
             .env("SCOREBOX_CACHE_DIR", shared_cache())
-            // Where a test may have a configuration of the user's, and nobody else has one.
+            // A test may put a user's configuration here; otherwise there is none.
             .env("XDG_CONFIG_HOME", self.path("config"));
         for name in ["SCOREBOX_CONFIG", "SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
@@ -93,7 +93,7 @@ impl Folder {
         Connection::open(self.path(name)).unwrap()
     }
 
-    /// The rows that a query of `scorebox.db` gives, a line each.
+    /// The rows that a query of `scorebox.db` returns, each as a line.
     pub(crate) fn rows(&self, query: &str) -> Vec<String> {
         let database = self.database("scorebox.db");
         let mut statement = database.prepare(query).unwrap();
@@ -115,7 +115,7 @@ fn text(value: Value) -> String {
     }
 }
 
-/// Whatever differs from run to run and from machine to machine.
+/// Replaces whatever differs between runs and between machines.
 fn filters(folder: &Path) -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     let folder = folder.display().to_string();
@@ -123,10 +123,10 @@ fn filters(folder: &Path) -> insta::Settings {
     settings.add_filter(r" +[\d.]+ (ns|µs|ms|s)\b", " [time]");
     settings.add_filter(r"(?m) +time$", " time");
     settings.add_filter(r#"("\w+(?:Ms|_ms)": ?)[\d.e+-]+"#, "$1[time]");
-    // What a score costs, which another SDK changes: in a table, as JSON, where it differs, in `inspect`.
+    // The cost of a score, which another SDK changes: in a table, as JSON, where it differs, in `inspect`.
     settings.add_filter(r"(?m) +fuel time$", " fuel time");
     settings.add_filter(r" +[\d.,]+( [kMGT])? \[time\]", " [fuel] [time]");
-    // Of what did not score, as wide as the times above.
+    // The cells of rows without a score, which are as wide as the times above.
     settings.add_filter(r"(?m)((?: +-){3}) +- +-$", "$1 - -");
     settings.add_filter(r#""(fuel|meanFuel)": \d{1,9}\b(\.\d+)?"#, r#""$1": [fuel]"#);
     settings.add_filter(r#""memoryBytes": \d{6,7}\b"#, r#""memoryBytes": [memory]"#);
@@ -143,7 +143,7 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self}"))
     }
 
-    /// Ends the test unless the command ended with `code`.
+    /// Fails the test unless the command exited with `code`.
     #[track_caller]
     pub(crate) fn exits_with(self, code: i32) -> Output {
         assert_eq!(self.code, Some(code), "{self}");
@@ -151,7 +151,7 @@ impl Output {
     }
 }
 
-/// All that a user sees.
+/// Everything that a user sees.
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.stdout)?;

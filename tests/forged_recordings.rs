@@ -1,5 +1,6 @@
-//! Recordings of a judge that somebody changed in the database: never used, never shown, and reported by a
-//! verification. With a real server of OpenAI's protocol on the loopback interface, and changes by SQLite itself.
+//! Recordings of a judge that someone changed in the database: they are never used, never shown, and reported by a
+//! verification. Uses a real server of OpenAI's protocol on the loopback interface, and changes the database through
+//! SQLite itself.
 
 use crate::{
     fixture::Folder,
@@ -7,8 +8,8 @@ use crate::{
     model_server::ModelServer,
 };
 
-/// A folder in which the run `r` ended, whose database was changed so, and the root that the run had; the server is
-/// gone.
+/// A folder in which the run `r` ended and whose database was then changed in this way, and the root of the run. The
+/// server is gone.
 fn changed(change: &str) -> (Folder, String) {
     let server = ModelServer::saying(|_| "0.5".to_owned());
     let folder = folder(&server.base_url(), &["a", "b"], ONE);

@@ -1,6 +1,6 @@
-//! A disk that takes no more while a component or another file is written, and a command that ends before it has
-//! written all: nothing half-written is used or left, what was there stays, and the message says what happened. Here no
-//! file may become larger, which a write reports as it does a full disk.
+//! A full disk while a component or another file is written, and a command that ends before it has written everything:
+//! no incomplete file is used or left, existing files stay, and the message names the cause. In these tests no file may
+//! grow further, which a write reports like a full disk.
 
 use std::{
     fs::{self, File},
@@ -18,15 +18,15 @@ use crate::{
     shard_fixture::write_texts,
 };
 
-/// Blocks of 512 bytes: less than the component of `word-f1` has, more than that of a suite or a lock.
+/// Blocks of 512 bytes: fewer than the component of `word-f1` needs, more than that of a suite or a lock.
 const ROOM: usize = 100;
 
-/// The command where files have room for so many blocks.
+/// The command with a limit of this many blocks for files.
 fn limited(desk: &Desk, room: usize, command: &str) -> Output {
     desk.sh(&format!("trap '' XFSZ; ulimit -f {room}; exec {command}"))
 }
 
-/// The names in a folder, those that are hidden included.
+/// The names in a folder, including hidden ones.
 fn names(folder: &Folder, name: &str) -> Vec<String> {
     let entries = fs::read_dir(folder.path(name)).into_iter().flatten();
     let mut names: Vec<String> =
@@ -66,7 +66,7 @@ fn components_that_were_fetched_before_the_disk_was_full_stay() {
         desk.add(&format!("HOST/team/{name}:0.1.0 --yes")).exits_with(0);
     }
     fs::remove_dir_all(desk.folder.path("data")).unwrap();
-    // `sleeper` comes behind `misbehave` in the lock, so it is there already.
+    // `sleeper` comes after `misbehave` in the lock, so it is there already.
     let file = |component: &[u8]| component_file_name(Digest::of(component));
     fs::create_dir_all(desk.folder.path("data/components")).unwrap();
     desk.folder.write(&format!("data/components/{}", file(&small)), &small);
@@ -94,7 +94,7 @@ fn a_bundle_that_is_not_written_whole_is_not_there_or_is_refused() {
     let folder = Folder::new();
     folder.write("word-f1.wasm", guest("word-f1"));
     folder.write("own.toml", "[scorers.words]\nuse = \"./word-f1.wasm\"\n");
-    // What it compiles is in the cache from here on.
+    // Its compiled code is in the cache from here on.
     folder.sh("scorebox bundle own.toml -o whole.tar").exits_with(0);
     let before = names(&folder, ".");
     let limited = |command: &str| {
@@ -136,7 +136,7 @@ fn names_beside_the_database(folder: &Folder) -> Vec<String> {
     names(folder, ".").into_iter().filter(|name| !name.starts_with("scorebox.db")).collect()
 }
 
-/// Commands that write a file, all of which say `FILE` for its name and replace it.
+/// Commands that write a file; all of them name it `FILE` and replace it.
 const WRITING: [&str; 7] = [
     "convert answers.jsonl --force -o FILE.jsonl",
     "export r --force -o FILE.csv",
@@ -156,7 +156,7 @@ fn a_file_that_is_not_written_whole_is_not_there_and_the_one_before_it_stays() {
     };
     for command in WRITING {
         let full = limited(ROOM, &command.replace("FILE", "new"));
-        // `card` has a database meanwhile, in a temporary folder.
+        // `card` also writes a database, in a temporary folder.
         let why = ["File too large", "cannot keep the scores in the temporary folder"];
         assert!(why.iter().any(|why| full.stderr.contains(why)), "{command}: {full}");
         assert_eq!(names_beside_the_database(&folder), before, "{command}");
@@ -199,7 +199,7 @@ fn a_temporary_folder_without_room_is_named_with_what_to_do() {
     assert!(full.ends_with(hint), "{full}");
     let missing = folder.sh(&format!("export TMPDIR=missing; {card}")).exits_with(2).stderr;
     assert!(missing.ends_with("hint: name a folder that can be written in TMPDIR\n"), "{missing}");
-    // A database that is named is no temporary one.
+    // A database that is named is not a temporary one.
     let named = folder.sh(&format!("trap '' XFSZ; ulimit -f {ROOM}; {card} --db own.db"));
     assert!(!named.exits_with(2).stderr.contains("TMPDIR"));
     assert!(!folder.path("new.html").exists());
@@ -232,7 +232,7 @@ fn a_command_that_is_interrupted_while_it_writes_leaves_what_was_there() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(has_begun(), "it writes beside the file");
-    // Who begins the tests in the background may have them ignore SIGINT.
+    // A shell that starts the tests in the background may have them ignore SIGINT.
     folder.sh(&format!("kill -TERM {}", converting.id())).exits_with(0);
     assert!(!converting.wait().unwrap().success());
     assert_eq!(fs::read_to_string(folder.path("new.jsonl")).unwrap(), "whole");

@@ -1,5 +1,5 @@
-//! The gallery of built-in scorers: each carries an example that holds, and the page about them is what
-//! they say about themselves.
+//! The gallery of built-in scorers: each has an example that holds, and the page about them matches their own
+//! descriptions.
 
 use std::{fs, path::Path};
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::{all_builtins, fixture::Folder};
 
-/// What each built-in scorer says about itself.
+/// The description of each built-in scorer.
 fn entries(folder: &Folder) -> Vec<Value> {
     let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
     listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// One that asks a judge has no example: nobody can promise what a judge answers.
+/// A scorer that asks a judge has no example, because a judge's answer cannot be promised.
 fn has_example(entry: &Value) -> bool {
     !entry["example"].is_null()
 }
@@ -35,7 +35,7 @@ fn every_scorer_keeps_the_promise_of_its_example() {
     }
 }
 
-/// The manifest holds what each scorer said when it was built, so that a list needs nothing compiled.
+/// The manifest holds each scorer's description from when it was built, so that a list compiles nothing.
 #[test]
 fn every_scorer_says_about_itself_what_was_written_down() {
     let folder = Folder::new();
@@ -43,7 +43,7 @@ fn every_scorer_says_about_itself_what_was_written_down() {
     let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
     for line in listed.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();
-        // Without a judge, one that asks a judge is not loaded.
+        // Without a judge, a scorer that asks a judge is not loaded.
         if !has_example(&entry) {
             continue;
         }
@@ -73,7 +73,7 @@ fn descriptions_are_whole_in_a_pipe() {
     }
 }
 
-/// `script` makes a terminal.
+/// `script` provides a terminal.
 #[test]
 fn descriptions_fill_what_a_terminal_has_beside_the_other_columns() {
     let folder = Folder::new();

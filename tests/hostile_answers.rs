@@ -1,4 +1,4 @@
-//! Scorers that answer a case with what is not a score, is too long, is not JSON, or is written for a terminal.
+//! Scorers whose answer is not a score, is too long, is not JSON, or contains control characters for a terminal.
 
 use insta::assert_snapshot;
 use serde_json::json;

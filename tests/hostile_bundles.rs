@@ -1,6 +1,6 @@
-//! Bundles that a stranger made: files that are made to look like one, and suites that want more than a bundle may
-//! have. Each is refused with words, and nothing is written, opened or started. `engine/community` has the tests of the
-//! format.
+//! Bundles that a stranger may have made: files that look like one, and suites that ask for more than a bundle may
+//! contain. Each is refused with a message, and nothing is written, opened or started. The format itself is tested in
+//! `engine/community`.
 
 use std::{fs, io::Cursor, path::Path};
 
@@ -48,12 +48,12 @@ fn names(folder: &Path) -> Vec<String> {
     all
 }
 
-/// What `scorebox run` says of these bytes; nothing else comes of it.
+/// The message of `scorebox run` about these bytes; the command has no other effect.
 fn run(bytes: &[u8]) -> Output {
     let folder = Folder::new();
     folder.write("evil.tar", bytes);
     folder.write("cases.jsonl", "{\"output\": \"a\", \"groundTruth\": \"a\"}\n");
-    // What a suite may want to read or start.
+    // Files that a suite may try to read or start.
     folder.write("here.wasm", guest("word-f1"));
     folder.write("here.toml", "[scorers.contains]\nconfig = { value = \"a\" }\n");
     folder.write("start", "#!/bin/sh\ntouch started\n");
@@ -153,7 +153,7 @@ fn a_suite_in_a_bundle_reads_no_file_of_the_machine() {
             "{included}"
         );
     }
-    // Nor a variable of its environment.
+    // It reads no environment variable either.
     let suite = "[scorers.contains]\nconfig = { value = \"${HOME}\" }\n";
     let contains = Carried::BuiltIn(Digest::of(b"x"));
     let variable = run(&written(&bundle(suite, &[("contains", contains)])));
@@ -188,7 +188,7 @@ fn built_in_scorers_are_those_of_the_bundle_or_it_is_refused() {
     hint: use the scorebox that made it (version 7.0.0), or make the bundle again with this one
     [exit code 2]
     ");
-    // A component of its own under the name of a built-in one, or the other way round.
+    // Its own component under the name of a built-in one, or the other way round.
     let shadowed = run(&written(&bundle(suite, &[("exact-match", word_f1())])));
     assert!(
         shadowed

@@ -1,12 +1,12 @@
-//! Attacks that C makes easy: addresses, lengths and types that are not so, a broken heap, a stack in
-//! one's own memory. What a scorer breaks is its own.
+//! Attacks that C makes easy: wrong addresses, lengths and types, a broken heap, a stack in the scorer's own memory. A
+//! scorer can only break itself.
 
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::{hostile_fixture::is_ended_by_the_clock_in, hostile_other_languages::Ring};
 
-/// Enough for any of them that ends.
+/// Enough fuel for every attack that ends.
 const LITTLE_FUEL: &str = "--fuel 200000000";
 
 fn ring() -> Ring {

@@ -1,6 +1,5 @@
-//! A cache folder in which someone else has been: planted code, exchanged entries, files that never
-//! end. What others left there is not read; what cannot be distinguished from the user's own work changes
-//! a score, and `verify` finds it.
+//! A cache folder that someone else has changed: planted code, exchanged entries, endless files. Files of other users
+//! are not read. Changes that cannot be distinguished from the user's own work affect a score, and `verify` finds them.
 
 use std::{
     fs::{self, File, Permissions},
@@ -18,13 +17,12 @@ use crate::{
     hostile_modules::Module,
 };
 
-/// Where the parts of an entry end: magic, digest, key, length of the header.
+/// The ends of the parts of an entry: magic, digest, key, length of the header.
 const DIGEST_ENDS: usize = 8 + 32;
 const KEY_ENDS: usize = DIGEST_ENDS + 32;
 const LENGTH_ENDS: usize = KEY_ENDS + 4;
 
-/// An arena with `one.wasm`, which scores 1, and `zero.wasm`, which scores 0, both in the folder `cache`
-/// already.
+/// An arena with `one.wasm`, which scores 1, and `zero.wasm`, which scores 0, both already in the folder `cache`.
 struct Cached {
     arena: Arena,
     /// The entries with their code.
@@ -57,7 +55,7 @@ impl Cached {
         files
     }
 
-    /// The entries that hold code, and not what a configuration made of it.
+    /// The entries that hold code, as opposed to what a configuration made of it.
     fn codes(&self) -> Vec<PathBuf> {
         let is_code = |file: &PathBuf| {
             let header = &fs::read(file).unwrap()[LENGTH_ENDS..];
@@ -66,13 +64,13 @@ impl Cached {
         self.files().into_iter().filter(is_code).collect()
     }
 
-    /// The score that the user sees; nothing is said but the score.
+    /// The score that the user sees, without any other message.
     #[track_caller]
     fn score(&self, scorer: &str) -> f64 {
         self.score_saying(scorer, "")
     }
 
-    /// The score that the user sees, and what is said beside it.
+    /// The score that the user sees, and the messages.
     #[track_caller]
     fn score_saying(&self, scorer: &str, said: &str) -> f64 {
         let command = format!("scorebox score ./{scorer}.wasm --output 1 --cache-dir cache");
@@ -81,7 +79,7 @@ impl Cached {
         output.json()["score"].as_f64().unwrap()
     }
 
-    /// The code of `zero` as a whole entry of `one`: what someone plants who knows the format.
+    /// The code of `zero` as a complete entry of `one`, as an attacker who knows the format plants it.
     fn planted(&self) -> Vec<u8> {
         let (one, zero) = (fs::read(&self.one).unwrap(), fs::read(&self.zero).unwrap());
         let (key, length) = (&one[DIGEST_ENDS..KEY_ENDS], &one[KEY_ENDS..LENGTH_ENDS]);
@@ -95,7 +93,7 @@ impl Cached {
         [&one[..8], digest.as_bytes(), key, length, header, code].concat()
     }
 
-    /// Puts `entry` in the place of `one`'s.
+    /// Replaces the entry of `one` by `entry`.
     fn plant(&self, entry: &[u8]) {
         fs::remove_file(&self.one).unwrap();
         fs::write(&self.one, entry).unwrap();
@@ -133,7 +131,7 @@ fn an_entry_that_another_user_may_have_written_is_not_read_and_is_made_again() {
             permit(&cached.one, 0o666);
         }),
     ];
-    // Only root can give a file away.
+    // Only root can change the owner of a file.
     let possible = if is_root() { 6 } else { 4 };
     for (what, attack) in &attacks[..possible] {
         let _ = fs::remove_file(&elsewhere);
@@ -237,7 +235,7 @@ fn an_entry_that_is_not_a_file_holds_nothing_up() {
     let make = |kind, device| mknodat(CWD, &cached.one, kind, Mode::from(0o600), device);
     let attacks: [(&str, &dyn Fn() -> bool); 5] = [
         ("a pipe", &|| make(FileType::Fifo, 0).is_ok()),
-        // Only root can, and not everywhere.
+        // Only root can, and not on every system.
         ("zeros without end", &|| make(FileType::CharacterDevice, makedev(1, 5)).is_ok()),
         ("a link to zeros without end", &|| symlink("/dev/zero", &cached.one).is_ok()),
         ("a link to itself", &|| symlink(&cached.one, &cached.one).is_ok()),

@@ -1,5 +1,5 @@
-//! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to
-//! compile. It is ended, nothing of it continues, and no score waits for it.
+//! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to compile. The
+//! compiler is stopped, no part of it continues, and no score waits for it.
 
 use std::{
     io::Write as _,
@@ -22,12 +22,12 @@ use crate::{
     sandbox_fixture::{builtin, load, output, refusal, result, try_load},
 };
 
-/// A scorer that behaves, to put code into.
+/// A harmless scorer, into which code is put.
 fn scorer() -> Vec<u8> {
     hostile_modules::Module::default().component()
 }
 
-/// What the user reads of a scorer with that code in it.
+/// The message about a scorer with that code in it.
 #[track_caller]
 fn compile(module: &Module, options: &str) -> String {
     let arena = Arena::new();
@@ -35,7 +35,7 @@ fn compile(module: &Module, options: &str) -> String {
     words(&arena.run(&format!("scorebox score ./file.wasm --output 1 --no-cache {options}")))
 }
 
-/// A small part of what takes minutes is enough to see.
+/// A small part of a compilation that takes minutes is enough to see.
 const BRIEFLY: &str = "--compile-timeout 500ms";
 
 /// Code that keeps a compiler busy for a minute.
@@ -180,11 +180,10 @@ fn a_limit_that_is_too_low_for_a_built_in_scorer_is_reported_as_a_limit() {
     ");
 }
 
-/// A scorer that is not split is compiled three times: for what it says about itself, to be configured, and its
-/// image.
+/// A scorer that is not split is compiled three times: for its description, for its configuration, and for its image.
 #[tokio::test]
 async fn all_compiling_of_one_scorer_is_of_one_limit() {
-    // The first says that it used all the time that eight bytes can tell.
+    // The first one reports that it used all the time that eight bytes can express.
     let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox | tail -c +9"#;
     let sandbox = compiling_by_shell(line, &CompileLimits::default());
     let more = "(data \"passive\")";
@@ -209,7 +208,7 @@ async fn a_compiler_that_is_killed_is_not_the_fault_of_the_scorer() {
     assert_snapshot!(refusal(loaded), @"failed: the compiler's process was ended by signal: 9 (SIGKILL)");
 }
 
-/// It compiles for a minute, unless it notices; then it ends with another code, because its answer is not taken.
+/// It compiles for a minute, unless it notices that its answer is not taken; then it exits with another code.
 #[test]
 fn a_compiler_ends_when_its_answer_is_no_longer_read() {
     let bomb = with_module(&scorer(), &a_million_instructions());
@@ -229,7 +228,7 @@ async fn no_score_waits_for_a_compiler() {
     let bomb = with_module(&scorer(), &a_million_instructions());
     let (settings, limits) = (json!({}), Limits::default());
     let mut loading = std::pin::pin!(try_load(&sandbox, &bomb, &settings, &limits));
-    // All of this is on one thread: were the compiler on it, it would be done before the first score.
+    // All of this runs on one thread: if the compiler ran on it too, it would be done before the first score.
     let case = output("1").with(Field::GroundTruth, "1");
     for _ in 0..100 {
         tokio::select! {

@@ -1,11 +1,11 @@
-//! Scorers that compute or recurse without end, in each of their exports.
+//! Scorers that compute or recurse endlessly, in each of their exports.
 
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::hostile_fixture::{Arena, attacker, attacker_in_describe, is_ended_by_the_clock_in};
 
-/// More fuel than can be used up in the time that a scorer has.
+/// More fuel than can be used in the time that a scorer has.
 const FUEL_WITHOUT_END: &str = "--fuel 1000000000000000";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Scorers that crash, each in another way.
+//! Scorers that crash, each in a different way.
 
 use insta::assert_snapshot;
 

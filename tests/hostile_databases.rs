@@ -1,5 +1,5 @@
-//! Databases that someone else prepared: what runs in them when scorebox writes, what a reader is made to
-//! hold, and changes that try to go unnoticed.
+//! Databases that someone else prepared: code that runs in them when scorebox writes, values that exhaust a reader's
+//! memory, and changes that try to stay unnoticed.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn with_a_run() -> Folder {
     folder
 }
 
-/// Every command that opens the database refuses it with the same words, and leaves it as it is.
+/// Checks that every command that opens the database refuses it with the same message, and leaves it as it is.
 fn refused_everywhere(folder: &Folder) -> Output {
     let before = fs::read(folder.path("scorebox.db")).unwrap();
     let first = folder.sh(&format!("{RUN} --run-id next")).exits_with(2);
@@ -45,7 +45,7 @@ fn refused_everywhere(folder: &Folder) -> Output {
 #[test]
 fn triggers_of_a_stranger_do_not_run() {
     for trigger in [
-        // A query without end; earlier rows deleted; every score 1; no row stored at all.
+        // An endless query; deletes earlier rows; sets every score to 1; stores no row at all.
         "AFTER INSERT ON score_rows BEGIN
              SELECT max(n) FROM (WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
                                  SELECT n FROM c); END",
@@ -88,7 +88,7 @@ fn views_tables_indexes_and_columns_of_a_stranger_are_refused() {
     }
 }
 
-/// SQLite takes a second row for a separate index, and reads on behind it.
+/// SQLite takes a second row for a separate index, and continues to read after it.
 #[test]
 fn an_object_that_is_there_twice_hides_nothing_behind_it() {
     let folder = with_a_run();
@@ -174,11 +174,11 @@ fn a_word_that_looks_like_nothing_is_not_nothing() {
     ");
 }
 
-/// Each change is of columns that computing the scores again does not show.
+/// Each change affects columns that computing the scores again does not check.
 #[test]
 fn changes_beside_the_scores_are_noticed() {
     for change in [
-        // Rows of an interrupted run; a scorer with its rows; names of two scorers exchanged.
+        // Rows of an interrupted run; a scorer with its rows; exchanged names of two scorers.
         "DELETE FROM score_rows WHERE score < 1.0; UPDATE runs SET state = 'interrupted'",
         "DELETE FROM score_rows WHERE scorer = 1; DELETE FROM scorers WHERE scorer = 1",
         "UPDATE scorers SET name = CASE scorer WHEN 1 THEN 'Levenshtein' ELSE 'Exact Match' END",
@@ -216,7 +216,7 @@ fn changes_beside_the_scores_are_noticed() {
     }
 }
 
-/// A program that can write the database can store another root too, but the plan says which scorers there are.
+/// A program that can write the database can also store another root, but the plan names the scorers.
 #[test]
 fn scorers_are_compared_with_the_plan() {
     let change = "UPDATE runs SET root = NULL, root_version = NULL;
@@ -282,7 +282,7 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
     assert!(output.stdout.contains("component of exact-match"), "{output}");
 }
 
-/// Views find the cases of a run by what they say their run is, and its root by their keys.
+/// Views find the cases of a run by its id in them, and its root by their keys.
 #[test]
 fn a_case_under_a_key_that_is_not_of_its_run_is_different_for_the_root_and_goes_with_the_run() {
     let folder = with_a_run();
@@ -319,7 +319,7 @@ fn a_case_under_a_key_that_is_not_of_its_run_is_different_for_the_root_and_goes_
     );
 }
 
-/// Their number is right, and so is what each of them says.
+/// Their number is right, and so is the content of each.
 #[test]
 fn rows_by_a_scorer_of_another_run_are_different() {
     let folder = with_a_run();
@@ -345,7 +345,7 @@ fn rows_by_a_scorer_of_another_run_are_different() {
     assert!(output.stdout.contains("different  scorer"), "{output}");
 }
 
-/// The digest of a case is that of its JSON alone.
+/// The digest of a case covers only its JSON.
 #[test]
 fn white_space_that_was_put_around_json_is_different() {
     for change in ["output = char(10) || output", "ground_truth = ground_truth || '  '"] {
@@ -395,7 +395,7 @@ fn a_root_that_is_not_a_digest_is_refused() {
     ");
 }
 
-/// Fills an index with rows of another condition, and gives it its own words again.
+/// Fills an index with rows of another condition, and restores its original SQL text.
 fn fill_as(folder: &Folder, index: &str, on: &str) {
     let database = folder.database("scorebox.db");
     let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";

@@ -1,5 +1,5 @@
-//! Component files that no compiler makes: a scorer that works, and something behind it, the same bytes
-//! every time. What each is for stands in the tests.
+//! Component files that no compiler produces: a working scorer with something after it, with the same bytes every time.
+//! The tests describe the purpose of each.
 
 use wasm_encoder::{
     Alias, BlockType, CanonicalFunctionSection, CodeSection, Component, ComponentExportKind,
@@ -14,19 +14,19 @@ use wasmparser::{ComponentExternalKind, Parser, Payload};
 const NO_MODULES: [(&str, ModuleArg); 0] = [];
 const NO_ARGUMENTS: [(&str, ComponentExportKind, u32); 0] = [];
 
-/// `scorer` with more sections at its end.
+/// `scorer` with additional sections at its end.
 pub(crate) fn with(scorer: &[u8], sections: &[&dyn ComponentSection]) -> Vec<u8> {
     let mut bytes = scorer.to_vec();
     sections.iter().for_each(|section| section.append_to_component(&mut bytes));
     bytes
 }
 
-/// `scorer` with a module in it that is never instantiated.
+/// `scorer` with a nested module that is never instantiated.
 pub(crate) fn with_module(scorer: &[u8], module: &Module) -> Vec<u8> {
     with(scorer, &[&ModuleSection(module)])
 }
 
-/// `scorer` with an instance of a module beside its own.
+/// `scorer` with an instance of a module next to its own.
 pub(crate) fn instantiated(scorer: &[u8], module: &Module) -> Vec<u8> {
     let mut component = Component::new();
     component.section(&ModuleSection(module));
@@ -36,21 +36,21 @@ pub(crate) fn instantiated(scorer: &[u8], module: &Module) -> Vec<u8> {
     with_instance_of(scorer, &component)
 }
 
-/// `scorer` with an instance of another component beside its own.
+/// `scorer` with an instance of another component next to its own.
 pub(crate) fn with_instance_of(scorer: &[u8], component: &Component) -> Vec<u8> {
     let mut instance = ComponentInstanceSection::new();
     instance.instantiate(components(scorer), NO_ARGUMENTS);
     with(scorer, &[&NestedComponentSection(component), &instance])
 }
 
-/// How many components a component has directly in it.
+/// The number of components directly inside of a component.
 fn components(bytes: &[u8]) -> u32 {
     let sections = outer_sections(bytes);
     sections.iter().filter(|section| matches!(section, Payload::ComponentSection { .. })).count()
         as u32
 }
 
-/// How many instances a component has, its imports and exports included.
+/// The number of instances of a component, including its imports and exports.
 pub(crate) fn instances(bytes: &[u8]) -> u32 {
     let count = |section: Payload<'_>| match section {
         Payload::ComponentInstanceSection(instances) => instances.count(),
@@ -69,7 +69,7 @@ pub(crate) fn instances(bytes: &[u8]) -> u32 {
     outer_sections(bytes).into_iter().map(count).sum()
 }
 
-/// The sections of a component itself, without those of what is in it.
+/// The sections of a component itself, without those of nested components and modules.
 fn outer_sections(bytes: &[u8]) -> Vec<Payload<'_>> {
     let mut depth = 0;
     let mut sections = Vec::new();
@@ -88,7 +88,7 @@ fn outer_sections(bytes: &[u8]) -> Vec<Payload<'_>> {
     sections
 }
 
-/// A component in a component in a component.
+/// A component that is nested several times.
 pub(crate) fn nested_components(depth: usize) -> Component {
     (0..depth).fold(Component::new(), |inner, _| {
         let mut outer = Component::new();
@@ -114,7 +114,7 @@ pub(crate) fn doubling_instances(depth: usize) -> Component {
     })
 }
 
-/// A component with so many instances of an empty module.
+/// A component with this many instances of an empty module.
 pub(crate) fn core_instances(count: usize) -> Component {
     let mut component = Component::new();
     component.section(&ModuleSection(&Module::new()));
@@ -126,7 +126,7 @@ pub(crate) fn core_instances(count: usize) -> Component {
     component
 }
 
-/// Types of which each holds the one before twice.
+/// Types, each of which contains the previous one twice.
 pub(crate) fn doubling_types(depth: u32) -> Component {
     let mut types = ComponentTypeSection::new();
     types.defined_type().primitive(PrimitiveValType::String);
@@ -144,7 +144,7 @@ pub(crate) fn nested_lists(depth: u32) -> Component {
     of_types(&types)
 }
 
-/// Types of instances of which each has two of the one before.
+/// Types of instances, each of which has two of the previous one.
 pub(crate) fn doubling_instance_types(depth: u32) -> Component {
     let mut types = ComponentTypeSection::new();
     let mut innermost = InstanceType::new();
@@ -161,7 +161,7 @@ pub(crate) fn doubling_instance_types(depth: u32) -> Component {
     of_types(&types)
 }
 
-/// The type of a component with the type of a component in it, and so on.
+/// The type of a component that contains the type of a component, and so on.
 pub(crate) fn nested_component_types(depth: usize) -> ComponentTypeSection {
     let innermost = ComponentType::new();
     let outermost = (0..depth).fold(innermost, |inner, _| {
@@ -180,7 +180,7 @@ fn of_types(types: &ComponentTypeSection) -> Component {
     component
 }
 
-/// A component that makes handles of its own resource without end, as soon as it is instantiated.
+/// A component that endlessly makes handles of its own resource as soon as it is instantiated.
 pub(crate) fn handles_without_end() -> Component {
     let mut component = Component::new();
     let mut types = ComponentTypeSection::new();
@@ -233,7 +233,7 @@ fn code(
     code
 }
 
-/// A module that never ends its instantiation.
+/// A module whose instantiation never ends.
 pub(crate) fn start_without_end() -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
@@ -245,7 +245,7 @@ pub(crate) fn start_without_end() -> Module {
     module
 }
 
-/// A module with one function, of a number to a number, that is never called.
+/// A module with one function from a number to a number, which is never called.
 pub(crate) fn module_of(locals: u32, body: impl FnOnce(&mut InstructionSink<'_>)) -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
@@ -258,7 +258,7 @@ pub(crate) fn module_of(locals: u32, body: impl FnOnce(&mut InstructionSink<'_>)
     module
 }
 
-/// A module with so many functions that answer what they are given.
+/// A module with this many functions that return their argument.
 pub(crate) fn module_of_functions(count: usize) -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
@@ -276,7 +276,7 @@ pub(crate) fn module_of_functions(count: usize) -> Module {
     module
 }
 
-/// A module with a memory of so many pages, and data in it: where, and which.
+/// A module with a memory of this many pages, and data in it: the offsets and the bytes.
 pub(crate) fn module_with_data(
     pages: u64,
     data: impl IntoIterator<Item = (u32, Vec<u8>)>,
@@ -299,7 +299,7 @@ pub(crate) fn module_with_data(
     module
 }
 
-/// What looks like a component for eight bytes, and is noise from there on.
+/// Bytes that look like a component in the first eight, and are noise after that.
 pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut file = b"\0asm\x0d\0\x01\0".to_vec();

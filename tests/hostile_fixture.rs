@@ -1,6 +1,6 @@
-//! What the `hostile_` tests share: a folder with the attackers in it, commands that run there while
-//! their memory is watched, and a good scorer beside, whose scores must be right. The
-//! test guests `tests/hostile/` know the attacks; nothing here does.
+//! Shared parts of the `hostile_` tests: a folder with the attackers in it, commands that run there while their memory
+//! is watched, and a good scorer next to the attacker, whose scores must be right. The test guests in `tests/hostile/`
+//! contain the attacks; this file knows none of them.
 
 use std::{
     fmt::Write as _,
@@ -23,17 +23,16 @@ use crate::{
     sandbox_fixture::{refusal, sandbox, try_load},
 };
 
-/// Memory that scorebox may have in use at its most, whatever a scorer tries: two scores at once, of
-/// 64 MiB each, a few copies of a component of 128 MiB, and what it needs itself.
+/// The most memory that scorebox may use, whatever a scorer tries: two scores at once, of 64 MiB each, a few copies of
+/// a component of 128 MiB, and its own needs.
 const MAX_MEMORY_BYTES: u64 = 768 << 20;
-/// Memory that the process may have in use that compiles for it: what it may have by default, and its
-/// own code and stack.
+/// The most memory of the process that compiles for it: its default limit, and its own code and stack.
 const MAX_COMPILER_BYTES: u64 = (2 << 30) + (128 << 20);
-/// A command that takes longer does not end by itself.
+/// A command that takes longer than this does not end by itself.
 const WITHOUT_END: Duration = Duration::from_secs(180);
-/// How often its memory is looked at.
+/// How often the memory is measured.
 const LOOK: Duration = Duration::from_millis(2);
-/// Where the order for `describe` stands in the attacker's bytes, and how long it may be.
+/// The offset of the order for `describe` in the attacker's bytes, and its maximum length.
 const ORDER: &[u8] = b"order of describe: ";
 const ORDER_BYTES: usize = 45;
 
@@ -43,7 +42,7 @@ pub(crate) fn attacker(name: &str) -> Vec<u8> {
     fs::read(tests.join("hostile/dist").join(format!("{name}.wasm"))).unwrap()
 }
 
-/// The attacker that attacks in `describe`, where it is: `word` and how much of it.
+/// The attacker that attacks in `describe`, with the order in it: `word` and an amount.
 pub(crate) fn attacker_in_describe(order: &str) -> Vec<u8> {
     let mut component = attacker("attacker");
     let mut places = component.windows(ORDER.len()).enumerate();
@@ -54,7 +53,7 @@ pub(crate) fn attacker_in_describe(order: &str) -> Vec<u8> {
     component
 }
 
-/// That a scorer which computes without end in `export`, while it is loaded, is stopped and says so.
+/// Checks that a scorer which computes endlessly in `export`, while it is loaded, is stopped with a message.
 #[track_caller]
 pub(crate) fn is_ended_by_the_clock_in(export: &str, component: &[u8], settings: &Value) {
     let error = load_in_little_time(component, settings);
@@ -63,7 +62,7 @@ pub(crate) fn is_ended_by_the_clock_in(export: &str, component: &[u8], settings:
     assert_eq!(error.advice, Some(Advice::Raise(Limit::Timeout)));
 }
 
-/// Not through the command line, which gives each of these exports its default time at least.
+/// Not through the command line, which gives each of these exports at least its default time.
 #[tokio::main(flavor = "current_thread")]
 async fn load_in_little_time(component: &[u8], settings: &Value) -> ScoreError {
     let time = Duration::from_millis(200);
@@ -76,8 +75,8 @@ pub(crate) fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sand
     compiling_by(env!("CARGO_BIN_EXE_scorebox"), &[], limits)
 }
 
-/// A sandbox that compiles in the process that a line of shell starts: `scorebox` in it does what the
-/// command line's compiler does.
+/// A sandbox that compiles in the process that a line of shell starts: in it, `scorebox` runs the compiler of the
+/// command line.
 pub(crate) fn compiling_by_shell(line: &str, limits: &CompileLimits) -> Sandbox {
     let line = format!("scorebox() {{ \"$0\"; }}; {line}");
     compiling_by("sh", &["-c", &line, env!("CARGO_BIN_EXE_scorebox")], limits)
@@ -95,7 +94,7 @@ fn compiling_by(program: &str, arguments: &[&str], limits: &CompileLimits) -> Sa
 
 /// A folder with `attacker.wasm`, `wasi-attacker.wasm` and `cases.jsonl`.
 pub(crate) struct Arena {
-    /// Times in these texts are limits, which the filters of the folder would hide; goes first.
+    /// Keeps times in these texts, which are limits that the filters of the folder would hide; must be called first.
     _unfiltered: SettingsBindDropGuard,
     folder: Folder,
 }
@@ -127,13 +126,12 @@ impl Arena {
         self.folder.write(name, content);
     }
 
-    /// Rows of the database that a query gives, a line each.
+    /// The rows of the database that a query returns, each as a line.
     pub(crate) fn rows(&self, query: &str) -> Vec<String> {
         self.folder.rows(query)
     }
 
-    /// Runs one command. It must end, stay within its memory, and print nothing that a terminal
-    /// would act on.
+    /// Runs one command. It must end, stay within its memory, and print nothing that a terminal would act on.
     #[track_caller]
     pub(crate) fn run(&self, command: &str) -> Output {
         let (out, err) = ("standard-output.txt", "standard-error.txt");
@@ -153,7 +151,7 @@ impl Arena {
         output
     }
 
-    /// What the user reads where the attacker does `word` in `describe`.
+    /// The output that the user sees if the attacker does `word` in `describe`.
     #[track_caller]
     pub(crate) fn attack_describe(&self, word: &str, amount: usize, options: &str) -> String {
         self.write("attacker.wasm", attacker_in_describe(&format!("{word} {amount}")));
@@ -162,15 +160,15 @@ impl Arena {
         without_sizes(&words(&output))
     }
 
-    /// What the user reads where the attacker does `word` in `configure`.
+    /// The output that the user sees if the attacker does `word` in `configure`.
     #[track_caller]
     pub(crate) fn attack_configure(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"configure": word, "amount": amount});
         without_sizes(&words(&self.score("attacker", &config.to_string(), options)))
     }
 
-    /// What the user reads where the attacker does `word` in `score`, and that a good scorer beside it
-    /// is not affected.
+    /// The output that the user sees if the attacker does `word` in `score`. Checks that a good scorer next to it is
+    /// not affected.
     #[track_caller]
     pub(crate) fn attack_score(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"score": word, "amount": amount}).to_string();
@@ -179,7 +177,7 @@ impl Arena {
         without_sizes(&words(&alone))
     }
 
-    /// The three attacks above, one after the other.
+    /// The three attacks above, one after another.
     #[track_caller]
     pub(crate) fn attack_everywhere(&self, word: &str, amount: usize, options: &str) -> String {
         format!(
@@ -197,8 +195,8 @@ impl Arena {
         self.run(&command)
     }
 
-    /// Runs the attacker and a good scorer over the cases, two at once. All scores of the good one are
-    /// there and right; the attacker has a row for every case, and all of them say the same.
+    /// Runs the attacker and a good scorer over the cases, two at once. All scores of the good one must be there and
+    /// right; the attacker must have a row for every case, and all of these must be the same.
     #[track_caller]
     pub(crate) fn run_beside_a_good_scorer(
         &self,
@@ -238,19 +236,19 @@ impl Arena {
     }
 }
 
-/// What a user reads of a command, but for data, and how long it took.
+/// The output that a user sees of a command, without data, and its duration.
 pub(crate) fn words(output: &Output) -> String {
     let code = output.code.map_or("none".into(), |code| code.to_string());
     let timeless = output.stderr.lines().map(|line| match line.split_once(" scores in ") {
         Some((scores, _time)) => format!("{scores} scores in [time]\n"),
-        // It is of times too.
+        // A root covers times too.
         None if line.starts_with("root ") => "root [digest]\n".to_owned(),
         None => format!("{line}\n"),
     });
     format!("{}[exit code {code}]", without_frames(&timeless.collect::<String>()))
 }
 
-/// How much memory a compiled guest wanted depends on how much it has, and so on its compiler.
+/// How much memory a compiled guest requested depends on how much it already has, and so on its compiler.
 pub(crate) fn without_sizes(words: &str) -> String {
     let parts: Vec<&str> = words.split("the scorer needs ").collect();
     let rest = |part: &&str| match part.split_once(" bytes of memory") {
@@ -261,8 +259,7 @@ pub(crate) fn without_sizes(words: &str) -> String {
     wanted.iter().fold((*first).to_owned(), |words, part| words + "the scorer needs " + &rest(part))
 }
 
-/// Backtraces are cut to a sign that there is one, for what is inlined into what is the compiler's
-/// choice.
+/// Cuts backtraces to a sign that there is one, because the compiler decides what is inlined.
 pub(crate) fn without_frames(text: &str) -> String {
     let frame = |line: &str| line.starts_with("    at ");
     let mut rest = String::new();
@@ -277,14 +274,14 @@ pub(crate) fn without_frames(text: &str) -> String {
     rest
 }
 
-/// The most bytes that a process had in use, and those that it started.
+/// The peak memory of a process, and that of the processes that it started.
 #[derive(Clone, Copy, Default)]
 struct Peak {
     own: u64,
     compilers: u64,
 }
 
-/// Waits for the end of a process; its exit code, and its memory.
+/// Waits for the end of a process; returns its exit code and its memory.
 #[track_caller]
 fn watch(child: &mut Child) -> (Option<i32>, Peak) {
     let started = Instant::now();
@@ -306,8 +303,7 @@ fn watch(child: &mut Child) -> (Option<i32>, Peak) {
     }
 }
 
-/// The highest resident set of a process so far, as the kernel noted it; where there is no `/proc`,
-/// nothing is measured.
+/// The highest resident set of a process so far, according to the kernel; without `/proc`, nothing is measured.
 fn resident(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -315,7 +311,7 @@ fn resident(process: u32) -> u64 {
     kibibytes.unwrap_or(0) * 1024
 }
 
-/// The processes that a process started and that are still there.
+/// The processes that a process started and that still exist.
 pub(crate) fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let lists =
@@ -327,8 +323,8 @@ pub(crate) fn children(process: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a terminal would act on a character instead of showing it; line breaks and tabs are wanted. Written a second
-/// time here, so that what scorebox's own list forgets is found.
+/// Whether a terminal would act on a character instead of showing it; line breaks and tabs are allowed. This is a
+/// second implementation, so that it finds what scorebox's own list forgets.
 pub(crate) fn acts(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(

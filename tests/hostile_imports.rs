@@ -1,11 +1,10 @@
-//! Scorers that import what they were not granted, and what those that were granted an empty WASI find
-//! there.
+//! Scorers whose imports were not granted, and what scorers with the grant of an empty WASI find in it.
 
 use insta::assert_snapshot;
 
 use crate::hostile_fixture::{Arena, words};
 
-/// What the user reads where a component imports `name`, without a grant and with one.
+/// The output that the user sees if a component imports `name`, without a grant and with one.
 #[track_caller]
 fn import(name: &str) -> String {
     let arena = Arena::new();
@@ -151,7 +150,7 @@ fn without_the_grant_the_attacker_is_not_even_loaded() {
     "#);
 }
 
-/// What the user reads of an attack through WASI; a good scorer beside it is not affected.
+/// The output that the user sees of an attack through WASI; a good scorer next to it must not be affected.
 #[track_caller]
 fn attack(deed: &str, amount: u64, options: &str) -> String {
     let arena = Arena::new();
@@ -162,7 +161,7 @@ fn attack(deed: &str, amount: u64, options: &str) -> String {
     words(&alone)
 }
 
-/// The reason of the score that an attack through WASI ends with.
+/// The reason of the score of an attack through WASI.
 #[track_caller]
 fn reason(deed: &str, amount: u64) -> String {
     let arena = Arena::new();

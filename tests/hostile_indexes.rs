@@ -1,4 +1,4 @@
-//! Indexes that are not what they should be: unsigned, older, changed, endless, contradicting, and servers that lead
+//! Indexes that are not valid: unsigned, older, changed, endless, contradicting each other, and servers that redirect
 //! elsewhere.
 
 use std::fs;
@@ -86,7 +86,7 @@ fn an_older_index_than_was_seen_before_is_not_used() {
     warning: the index `team` at http://HOST/team.json is not used: it calls itself `other`; this place had the index `team` before; this is its copy of [date] [time] UTC
     hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
-    // Its user takes the publisher's word for it.
+    // Its user trusts the publisher without a signature.
     shelf.put_index("team.json", 1, &old);
     fs::remove_dir_all(shelf.folder.path("data/indexes")).unwrap();
     let again = shelf.search("xylophone").exits_with(0);
@@ -94,7 +94,7 @@ fn an_older_index_than_was_seen_before_is_not_used() {
     assert_eq!(names(&again), ["registry.test/team/evil:1.0.0"]);
 }
 
-/// The text with `[time]` for times.
+/// The text with `[time]` in place of times.
 fn without_times(text: &str) -> String {
     let is_time = |word: &str| word.len() == 8 && word.split(':').count() == 3;
     let is_date = |word: &str| word.len() == 10 && word.split('-').count() == 3;
@@ -182,7 +182,7 @@ fn nothing_that_a_terminal_acts_on_is_shown_of_an_index() {
         assert!(!acts(&output.stdout) && !acts(&output.stderr), "{output}");
         assert!(output.stdout.contains("good"), "{output}");
     }
-    // What names an index, a scorer or a place has none of it, or there is no index.
+    // The names of an index, a scorer or a registry must not contain any of this; otherwise the index is refused.
     for pointer in [
         "/name",
         "/scorers/0/address",
@@ -219,7 +219,7 @@ fn an_index_with_more_scorers_than_one_may_have_is_refused() {
     no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: what is signed is not an index: it has more than 50000 scorers at line 1 column 17889297
     ");
-    // A million is more than is read.
+    // A million entries are more than the limit.
     let million = "{\"address\": \"registry.test/good:1.0.0\"}\n".repeat(1_000_000);
     shelf.put("team.json", &million, TEAM);
     assert_snapshot!(shelf.search("xylophone").exits_with(2).stderr, @"
@@ -283,7 +283,7 @@ fn no_server_is_asked_without_tls_unless_the_configuration_says_so() {
     [exit code 2]
     ");
     assert_eq!(shelf.server.asked(), 0);
-    // A server that does not speak TLS is asked for nothing in the open.
+    // A server that does not speak TLS is asked for nothing without encryption.
     for url in [format!("https://{host}/team.json"), format!("oci://{host}/team/index:1")] {
         shelf.write_configuration(&table(&url));
         let output = shelf.search("bleu").exits_with(2);

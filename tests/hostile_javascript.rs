@@ -1,12 +1,12 @@
-//! Attacks that JavaScript makes easy: exceptions, texts that regular expressions choke on, values of any
-//! type where the contract wants another, prototypes that everything shares.
+//! Attacks that JavaScript makes easy: exceptions, texts that make regular expressions run forever, values of a type
+//! that the contract does not allow, prototypes that all objects share.
 
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::hostile_other_languages::Ring;
 
-/// Enough for any of them that ends; the interpreter takes 100 for one step.
+/// Enough fuel for every attack that ends; the interpreter takes 100 for one step.
 const LITTLE_FUEL: &str = "--fuel 300000000";
 
 fn ring() -> Ring {
@@ -24,7 +24,7 @@ fn a_scorer_that_behaves_has_its_score() {
 
 #[test]
 fn an_exception_that_is_not_caught_is_a_crash() {
-    // What QuickJS says about it goes to a standard error that a scorer without WASI does not have.
+    // QuickJS writes its message to a standard error that a scorer without WASI does not have.
     let words = [
         "throw",
         "throw-deep-down",
@@ -102,7 +102,7 @@ fn an_exception_that_the_scorer_makes_an_error_of_is_read_by_the_user() {
     "#);
 }
 
-/// The second is a match that is found at once.
+/// The second one is a match that is found at once.
 fn regular_expressions() -> [String; 2] {
     let long = "a".repeat(36);
     ["!", ""].map(|end| format!("match-a-regular-expression {long}{end}"))

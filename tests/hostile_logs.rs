@@ -1,4 +1,4 @@
-//! Scorers that fill their log, or write into it what is meant for the terminal or the user.
+//! Scorers that fill their log, or write text into it that targets the terminal or the user.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn what_a_terminal_would_act_on_is_shown_and_not_done() {
 fn json_for_a_terminal_means_the_same_and_does_nothing() {
     let arena = Arena::new();
     let config = json!({"score": "log-for-a-terminal"});
-    // That nothing is in it that a terminal acts on is for the arena to see.
+    // The arena checks that it contains nothing that a terminal acts on.
     let output = arena.score("attacker", &config.to_string(), "").exits_with(1);
     let logged = &output.json()["log"][0]["message"];
     let written =

@@ -1,4 +1,4 @@
-//! Scorers that want more memory than there is for them, at once and in steps.
+//! Scorers that request more memory than they may have, at once and in steps.
 
 use insta::assert_snapshot;
 

@@ -1,25 +1,25 @@
-//! Scorers whose core module is written by hand, so that they can do what no compiler lets through:
-//! each is a scorer of the contract that works, but for the part that a test replaces.
+//! Scorers whose core module is written by hand, so that they can do what no compiler lets through: each is a working
+//! scorer of the contract, except for the part that a test replaces.
 
 use wit_component::{ComponentEncoder, StringEncoding, decode, embed_component_metadata};
 
 use crate::sandbox_fixture::guest;
 
-/// The parts of the module, as text. Its memory: at 1024 a word; at 2048 what `describe` answers; at
-/// 3072 `configure`'s answer, well; at 4096 `score`'s, which is 1; what it is given from 65536 on.
+/// The parts of the module, as text. Its memory: at 1024 a word; at 2048 the answer of `describe`; at 3072 that of
+/// `configure`, which succeeds; at 4096 that of `score`, which is 1; from 65536 on, the arguments that it is given.
 pub(crate) struct Module<'a> {
     pub memory: &'a str,
-    /// The body of `cabi_realloc`: old address, old size, alignment, new size; answers an address.
+    /// The body of `cabi_realloc`: old address, old size, alignment, new size; returns an address.
     pub realloc: &'a str,
     pub describe: &'a str,
     pub configure: &'a str,
-    /// Its body; answers the address of the result.
+    /// The body of `score`; returns the address of the result.
     pub score: &'a str,
     /// Anything else: functions, tables, data.
     pub more: &'a str,
-    /// What it imports of `world`.
+    /// Its imports from `world`.
     pub imports: &'a str,
-    /// WIT of a package with a world that it has beside the contract's; none if it is empty.
+    /// WIT of a package with a world that it has in addition to the contract's; not used if it is empty.
     pub world: &'a str,
 }
 
@@ -81,15 +81,15 @@ impl Module<'_> {
     }
 }
 
-/// Address and length of the word.
+/// The address and the length of the word.
 const WORD: &str = r"\00\04\00\00\07\00\00\00";
 
-/// Where the parts of `score`'s answer are: whether there is a reason, its address and its length;
-/// the assertions' address and number.
+/// The addresses of the parts of `score`'s answer: whether there is a reason, its address and its length; the address
+/// and the number of the assertions.
 pub(crate) const REASON: [i32; 3] = [4096 + 36, 4096 + 40, 4096 + 44];
 pub(crate) const ASSERTIONS: [i32; 2] = [4096 + 60, 4096 + 64];
 
-/// A body for `score` that writes these numbers to these addresses, and answers as always.
+/// A body for `score` that writes these numbers to these addresses, and answers as usual.
 pub(crate) fn answer_with(numbers: &[(i32, i32)]) -> String {
     let store = |(address, number): &(i32, i32)| {
         format!("(i32.store (i32.const {address}) (i32.const {number}))")

@@ -1,5 +1,5 @@
-//! What the tests of the attackers in C and JavaScript share: a folder with an attacker and a good
-//! scorer, and what must hold whatever the attack is. `tests/hostile/` knows the attacks.
+//! Shared parts of the tests of the attackers in C and JavaScript: a folder with an attacker and a good scorer, and
+//! what must hold for every attack. `tests/hostile/` contains the attacks.
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     hostile_fixture::acts,
 };
 
-/// Where the order for `describe` stands in the attacker's bytes, and what is there.
+/// The offset of the order for `describe` in the attacker's bytes, and the placeholder there.
 const ORDER: &[u8] = b"order of describe: behave";
 const BEFORE_THE_WORD: usize = 19;
 const ORDER_BYTES: usize = 64;
@@ -44,8 +44,8 @@ impl Ring {
         &self.component
     }
 
-    /// What the user reads of each attack in `score`, which the configuration names. Then all of them
-    /// in one run, beside a good scorer.
+    /// The output that the user sees of each attack in `score`, which the configuration names. Then all of them in one
+    /// run, next to a good scorer.
     #[track_caller]
     pub(crate) fn attack(&self, words: &[&str], options: &str) -> String {
         let orders: Vec<Value> = words.iter().map(|word| json!({"score": word})).collect();
@@ -63,8 +63,8 @@ impl Ring {
         self.carry_out(&attacks.collect::<Vec<_>>(), options)
     }
 
-    /// What the user reads of each attack in `score`, which the case names. Then all of them in one run,
-    /// beside a good scorer.
+    /// The output that the user sees of each attack in `score`, which the case names. Then all of them in one run, next
+    /// to a good scorer.
     #[track_caller]
     pub(crate) fn attack_by_case(&self, words: &[&str], options: &str) -> String {
         self.attack_by_case_configured(&json!({}), words, options)
@@ -99,13 +99,13 @@ impl Ring {
         read
     }
 
-    /// What the user reads of attacks in `score` that reach every case, so that none continues.
+    /// The output that the user sees of attacks in `score` that affect every case, so that none continues.
     #[track_caller]
     pub(crate) fn attack_every_case(&self, words: &[&str], options: &str) -> String {
         self.attack_alone("score", words, options)
     }
 
-    /// What the user reads of each attack in `configure`.
+    /// The output that the user sees of each attack in `configure`.
     #[track_caller]
     pub(crate) fn attack_configure(&self, words: &[&str], options: &str) -> String {
         self.attack_alone("configure", words, options)
@@ -122,7 +122,7 @@ impl Ring {
         read
     }
 
-    /// What the user reads of each attack in `describe`.
+    /// The output that the user sees of each attack in `describe`.
     #[track_caller]
     pub(crate) fn attack_describe(&self, words: &[&str], options: &str) -> String {
         let mut read = String::new();
@@ -149,9 +149,9 @@ impl Ring {
         ))
     }
 
-    /// One run of all attacks, each case twice with a harmless one behind, one at a time, so that each
-    /// comes into the sandboxes of the one before. Every attack ends as it does alone, both times; on the
-    /// harmless cases it is as if nothing had been; the good scorer's scores are all right.
+    /// One run of all attacks, one at a time, each case twice with a harmless one after it, so that each attack gets
+    /// the sandboxes of the previous one. Both times, every attack must end as it does alone; the harmless cases must
+    /// score as if there were no attacks; and the good scorer's scores must all be right.
     #[track_caller]
     fn run_beside_a_good_scorer(&self, attacks: &[Attack], alone: &[Row], options: &str) {
         let mut cases = String::new();
@@ -225,7 +225,7 @@ impl Ring {
         })
     }
 
-    /// Types a command, which prints nothing that a terminal would act on.
+    /// Runs a command, which must print nothing that a terminal would act on.
     #[track_caller]
     fn sh(&self, command: &str) -> Output {
         let output = self.folder.sh(command);
@@ -239,7 +239,7 @@ impl Ring {
 /// Status, score, kind and message of an error, reason.
 type Row = [String; 5];
 
-/// What stands in a row of the database, of a score's JSON.
+/// The fields of a database row that are in the JSON of a score.
 fn row(score: &Value) -> Row {
     let error = &score["error"];
     [&score["status"], &score["score"], &error["kind"], &error["message"], &score["reason"]].map(
@@ -251,7 +251,7 @@ fn row(score: &Value) -> Row {
     )
 }
 
-/// What a user reads. Backtraces are cut to a sign that there is one: they are the compiler's choice.
+/// The output that a user sees. Backtraces are cut to a sign that there is one, because they depend on the compiler.
 fn shown(output: &Output) -> String {
     let mut shown = String::new();
     let score: Value = serde_json::from_str(&output.stdout).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Python scripts that return nonsense, never end, reach for what is outside, or break the language for themselves.
-//! What is right about them is in `command_python`.
+//! Python scripts that return nonsense, never end, reach outside of the sandbox, or break the language for themselves.
+//! `command_python` tests scripts that behave.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{command_python::with_python, fixture::Folder};
 
-/// How each of these functions ends, as a script that is asked for them by name.
+/// The outcome of each of these functions, in a script that calls the function that the case names.
 fn endings(folder: &Folder, functions: &[(&str, &str)], options: &str) -> String {
     let mut script = String::from("import json, os, re, sys\n");
     for (name, body) in functions {
@@ -23,7 +23,7 @@ fn endings(folder: &Folder, functions: &[(&str, &str)], options: &str) -> String
         let answer: Value = folder.sh(&line).json();
         let error = &answer["error"];
         let message = error["message"].as_str().unwrap_or_default();
-        // Behind the first line of a crash stand wasmtime's words and the frames.
+        // The first line of a crash is followed by wasmtime's message and the frames.
         let message = message.lines().next().unwrap_or_default();
         match error["kind"].as_str() {
             Some(kind) => writeln!(endings, "{name}: {kind}: {message}").unwrap(),

@@ -1,5 +1,5 @@
-//! Scripts that return nonsense, never end, break the language for themselves, or are no scripts. What is right about
-//! them is in `command_script`.
+//! Scripts that return nonsense, never end, break the language for themselves, or are not valid scripts.
+//! `command_script` tests scripts that behave.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::fixture::Folder;
 
-/// Enough for any of them that ends.
+/// Enough fuel for every script that ends.
 const LITTLE_FUEL: &str = "--fuel 30000000";
 
-/// How each of these functions ends, as a script that is asked for them by name.
+/// The outcome of each of these functions, in a script that calls the function that the case names.
 fn endings(functions: &[(&str, &str)], options: &str) -> String {
     let folder = Folder::new();
     let mut script = String::from("const all = {\n");
@@ -27,7 +27,7 @@ fn endings(functions: &[(&str, &str)], options: &str) -> String {
         let answer: Value = output.json();
         let error = &answer["error"];
         let message = error["message"].as_str().unwrap_or_default();
-        // Behind the first line of a crash stand wasmtime's words and the frames.
+        // The first line of a crash is followed by wasmtime's message and the frames.
         let message = message.lines().next().unwrap_or_default().replace('\x1b', "\\x1b");
         match error["kind"].as_str() {
             Some(kind) => writeln!(endings, "{name}: {kind}: {message}").unwrap(),

@@ -1,4 +1,4 @@
-//! Scorers that lie about themselves in `describe`.
+//! Scorers whose description in `describe` is false.
 
 use insta::assert_snapshot;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ fn with_schema(schema: &str) -> Vec<u8> {
     .component()
 }
 
-/// Definitions that each are the next.
+/// Definitions, each of which refers to the next.
 fn chain() -> Value {
     let link = |at: usize| (at.to_string(), json!({"$ref": format!("#/$defs/{}", at + 1)}));
     let definitions: Map<String, Value> = (0..25_000).map(link).collect();

@@ -1,5 +1,5 @@
-//! Files that are hostile by their shape: too deep, too many, too large. All are refused, or do no harm,
-//! before a score; none is computed with.
+//! Files that are hostile by their shape: too deep, too many parts, too large. All are refused or do no harm before a
+//! score; none is scored with.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -22,7 +22,7 @@ use crate::{
     sandbox_fixture::builtin,
 };
 
-/// What the user reads of a file that is loaded as a scorer.
+/// The message about a file that is loaded as a scorer.
 #[track_caller]
 fn load(file: &[u8]) -> String {
     let arena = Arena::new();
@@ -30,7 +30,7 @@ fn load(file: &[u8]) -> String {
     words(&arena.run("scorebox score ./file.wasm --output 1 --no-cache"))
 }
 
-/// A scorer that behaves, to put something behind; the same bytes whatever compiler there is.
+/// A harmless scorer, to put something after; it has the same bytes with every compiler.
 fn scorer() -> Vec<u8> {
     Module::default().component()
 }
@@ -228,7 +228,7 @@ fn exporting(names: impl IntoIterator<Item = String>) -> Vec<u8> {
     component.finish()
 }
 
-/// A component that has only imports, of a function, and then what makes it a scorer.
+/// A component that has only imports, of a function, followed by the parts that make it a scorer.
 fn importing(names: impl IntoIterator<Item = String>) -> Vec<u8> {
     let mut component = Component::new();
     let mut types = ComponentTypeSection::new();
@@ -360,7 +360,7 @@ fn functions_of_other_types_do_not_fit_the_contract() {
     assert!(words.contains(expected), "{words}");
 }
 
-/// Over lines, each number of it would be behind 240 spaces.
+/// Printed over several lines, each number in it would be indented by 240 spaces.
 #[test]
 fn a_case_whose_lines_would_be_mostly_spaces_is_shown_as_it_is() {
     let arena = Arena::new();

@@ -9,7 +9,7 @@ use crate::{
     hostile_modules::Module,
 };
 
-/// What the attacker found of what it left, by its own words; the same on every case of a run.
+/// What the attacker reports to have found of its traces; the same on every case of a run.
 fn found(arena: &Arena, scorer: &str, config: &serde_json::Value) -> String {
     let config = config.to_string();
     arena.run_beside_a_good_scorer(scorer, &config, "").exits_with(0);
@@ -33,7 +33,7 @@ fn what_configure_leaves_is_where_every_score_begins() {
 #[test]
 fn without_a_frozen_start_it_is_the_same() {
     let arena = Arena::new();
-    // A component inside of it with a module keeps it from being frozen.
+    // A nested component with a module prevents it from being frozen.
     let twin = instantiated(&attacker("attacker"), &wasm_encoder::Module::new());
     arena.write("twin.wasm", twin);
     let inspected = arena.run("scorebox inspect ./twin.wasm --format json").exits_with(0).json();
@@ -46,7 +46,7 @@ fn without_a_frozen_start_it_is_the_same() {
     }
 }
 
-/// A frozen start is memory and globals; handles are in tables of wasmtime's.
+/// A frozen start consists of memory and globals; handles are in wasmtime's own tables.
 #[test]
 fn a_handle_that_configure_made_is_what_it_was_in_every_score() {
     let arena = Arena::new();
@@ -68,7 +68,7 @@ fn a_handle_that_configure_made_is_what_it_was_in_every_score() {
             ..Module::default()
         };
         arena.write("holder.wasm", holder.component());
-        // The second time from the cache.
+        // The second time it comes from the cache.
         for _ in 0..2 {
             let inspected = arena.run("scorebox inspect ./holder.wasm --format json");
             assert_eq!(

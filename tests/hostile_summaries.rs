@@ -1,11 +1,11 @@
-//! Scorers that attack in `summarize`, when the scores of a run are all there.
+//! Scorers that attack in `summarize`, after all scores of a run are there.
 
 use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::hostile_fixture::{Arena, without_frames, without_sizes, words};
 
-/// What the user reads of a run whose attacker does `word` in `summarize`; all scores are right.
+/// The output that the user sees of a run whose attacker does `word` in `summarize`; all scores must be right.
 #[track_caller]
 fn attack(word: &str, amount: usize, options: &str) -> String {
     let arena = Arena::new();

@@ -1,5 +1,5 @@
-//! A time-out ends the work; it never leaves it running. Shown by the CPU time that the process uses
-//! after it, so each of these tests runs in a separate process.
+//! A time-out ends the work and never leaves it running. The tests measure the CPU time that the process uses
+//! afterwards, so each of them runs in a separate process.
 
 use std::{env, fs, process::Command, thread, time::Duration};
 
@@ -17,13 +17,13 @@ use crate::{
 
 /// How long a process is watched after a time-out.
 const WATCHED: Duration = Duration::from_millis(500);
-/// Of that, what an idle process may use: the clock's ticks, and what frees memory.
+/// The CPU time that an idle process may use meanwhile: for clock ticks, and for freeing memory.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// Set in the separate process.
 const ALONE: &str = "SCOREBOX_TEST_ALONE";
 
-/// Runs this very test again in a process that has nothing else to do; true in that process.
+/// Runs this test again in a process that has nothing else to do; returns true in that process.
 fn alone(test: &str) -> bool {
     if env::var_os(ALONE).is_some() {
         return true;
@@ -39,13 +39,13 @@ fn alone(test: &str) -> bool {
     false
 }
 
-/// The CPU time that this process has used, of all its threads.
+/// The CPU time that all threads of this process have used.
 fn cpu_time() -> Duration {
-    /// The kernel's unit, the same on all machines that Linux runs on.
+    /// The kernel's unit, which is the same on all machines that run Linux.
     const TICK: Duration = Duration::from_millis(10);
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let (_, after_name) = stat.rsplit_once(')').unwrap();
-    // User and system time are the 14th and 15th field; the name is the second.
+    // User and system time are the 14th and 15th fields; the name is the second.
     let ticks = after_name.split_whitespace().skip(11).take(2).map(|it| it.parse::<u32>().unwrap());
     TICK * ticks.sum::<u32>()
 }
@@ -53,7 +53,7 @@ fn cpu_time() -> Duration {
 #[track_caller]
 fn nothing_continues() {
     let before = cpu_time();
-    // Nothing happens in this time; that is the point.
+    // Nothing must happen during this time.
     thread::sleep(WATCHED);
     let used = cpu_time() - before;
     assert!(used < IDLE, "{used:?} of CPU time in the {WATCHED:?} after the time-out");
@@ -64,7 +64,7 @@ fn short() -> Limits {
     Limits::default().with_fuel(u64::MAX).with_timeout(time).with_loading_timeout(time)
 }
 
-/// Scores once, which must end by the clock.
+/// Scores once, which the clock must end.
 #[tokio::main(flavor = "current_thread")]
 async fn time_out(sandbox: &Sandbox, component: &[u8], settings: serde_json::Value) {
     let scorer = try_load(sandbox, component, &settings, &short()).await.unwrap();
@@ -98,7 +98,7 @@ fn a_guest_that_waits_in_a_host_call_is_stopped_and_not_left() {
     }
 }
 
-/// Loads, which must end by the clock.
+/// Loads a scorer, which the clock must end.
 #[tokio::main]
 async fn time_out_of_loading(sandbox: &Sandbox, component: &[u8], settings: serde_json::Value) {
     let loaded = try_load(sandbox, component, &settings, &short()).await;
@@ -165,7 +165,7 @@ async fn too_long_to_compile(sandbox: &Sandbox) {
     assert_eq!(refusal(loaded).kind, ErrorKind::InvalidComponent);
 }
 
-/// Whether a process can still do something, and does not only wait to be forgotten.
+/// Whether a process can still run, and is not a zombie.
 fn is_alive(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))

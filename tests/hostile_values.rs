@@ -1,5 +1,5 @@
-//! Scorers that break the rules of how values cross the wall: addresses, lengths and encodings that
-//! are not so, and functions that are called on the way.
+//! Scorers that break the rules of how values cross the sandbox boundary: wrong addresses, lengths and encodings, and
+//! functions that are called on the way.
 
 use insta::assert_snapshot;
 
@@ -8,7 +8,7 @@ use crate::{
     hostile_modules::{ASSERTIONS, Module, REASON, answer_with},
 };
 
-/// What the user reads of a score by `module`; a good scorer beside it is not affected.
+/// The output that the user sees of a score by `module`; a good scorer next to it must not be affected.
 #[track_caller]
 fn score(module: &Module<'_>, options: &str) -> String {
     let arena = Arena::new();
@@ -23,7 +23,7 @@ fn answer(numbers: &[(i32, i32)]) -> String {
     score(&Module { score: &answer_with(numbers), ..Module::default() }, "")
 }
 
-/// What the user reads where `module` cannot be loaded.
+/// The message if `module` cannot be loaded.
 #[track_caller]
 fn load(module: &Module<'_>) -> String {
     let arena = Arena::new();
@@ -163,7 +163,7 @@ fn memory_for_the_case_that_is_outside_of_memory_breaks_the_contract() {
 
 #[test]
 fn memory_for_the_case_that_is_the_answer_too_does_no_harm() {
-    // Harmless: it overwrites what is its own.
+    // Harmless: it overwrites its own memory.
     assert_snapshot!(score(&Module { realloc: "(i32.const 4096)", ..Module::default() }, ""), @"[exit code 0]");
 }
 
@@ -171,7 +171,7 @@ fn memory_for_the_case_that_is_the_answer_too_does_no_harm() {
 fn asking_for_memory_without_end_is_ended_by_the_clock() {
     let first = "(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
         (if (i32.gt_u (global.get $calls) (i32.const 1)) (then (loop $l (br $l)))) (i32.const 65536)";
-    // `configure` is the first that is given something; the second call is `score`'s.
+    // `configure` is the first call with an argument; the second is that of `score`.
     let module = Module {
         realloc: first,
         more: "(global $calls (mut i32) (i32.const 0))",
@@ -284,7 +284,7 @@ fn webassembly_beyond_a_sandbox_is_refused() {
 
 #[test]
 fn a_memory_that_cannot_grow_is_harmless() {
-    // Freezing looks at a memory by growing it, and panics where it cannot.
+    // Freezing inspects a memory by growing it, and panics if it cannot.
     let module = Module { memory: "(memory (export \"memory\") 2 2)", ..Module::default() };
     assert_snapshot!(score(&module, ""), @"[exit code 0]");
 }
@@ -297,7 +297,7 @@ fn a_memory_that_is_as_large_as_it_may_be_is_harmless() {
 
 #[test]
 fn state_that_freezing_does_not_know_is_not_lost() {
-    // What `configure` puts into a table, `score` calls.
+    // `score` calls the function that `configure` put into a table.
     let module = Module {
         configure: "(table.set $t (i32.const 0) (ref.func $one)) (i32.const 3072)",
         score: "(call_indirect $t (result i32) (i32.const 0))",

@@ -1,5 +1,5 @@
-//! The same attacks where address space is too short for a pool: they must end alike, because a
-//! score does not depend on the machine.
+//! The same attacks with too little address space for a pool: they must end in the same way, because a score must not
+//! depend on the machine.
 
 use serde_json::json;
 use wasm_encoder::{
@@ -12,12 +12,12 @@ use crate::{
     hostile_modules::Module,
 };
 
-/// A command in so much address space, in KiB, that there is no room for a pool, but for the rest.
+/// A command with a limit of address space, in KiB, that leaves no room for a pool but enough for the rest.
 fn in_short_space(command: &str) -> String {
     format!("sh -c 'ulimit -v 4000000; exec {}'", command.replace('\'', r"'\''"))
 }
 
-/// What the user reads of a score by `component`, which is the same with a pool and without.
+/// The output that the user sees of a score by `component`, which must be the same with and without a pool.
 #[track_caller]
 fn alike(component: &[u8], config: &str, timeout: &str) {
     let arena = Arena::new();

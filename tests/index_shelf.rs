@@ -1,4 +1,5 @@
-//! Indexes of scorers on a web server, signed, with a folder whose configuration names them. Knows no single test.
+//! Indexes of scorers on a web server, signed, with a folder whose configuration names them. It knows none of the
+//! tests.
 
 use std::fs;
 
@@ -16,14 +17,14 @@ pub(crate) const OTHER: &str = include_str!("signing-keys/other.key");
 pub(crate) const TEAM_SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
 const OTHER_SIGNER: &str = "RWRO41MtYsl2RdlXwE0LscqUR2+fYw/Ubbl4ZrS9l6UZ1YN1C717wLm/";
 
-/// A folder with a configuration, and a web server whose files are in its folder `web`.
+/// A folder with a configuration, and a web server that serves its subfolder `web`.
 pub(crate) struct Shelf {
     pub folder: Folder,
     pub server: WebServer,
 }
 
 impl Shelf {
-    /// With the index `team` at `HOST/team.json`.
+    /// A shelf with the index `team` at `HOST/team.json`.
     pub(crate) fn new() -> Shelf {
         let folder = Folder::new();
         let server = WebServer::of(folder.path("web"));
@@ -61,7 +62,7 @@ impl Shelf {
         self.put(file, &index.text(), TEAM);
     }
 
-    /// Searches; `HOST` stands for the server in what comes out.
+    /// Searches; `HOST` replaces the server in the output.
     pub(crate) fn search(&self, words: &str) -> Output {
         self.sh(&format!("scorebox search {words}"))
     }
@@ -74,7 +75,7 @@ impl Shelf {
     }
 }
 
-/// A scorer of the team's, whose id and title are the last part of its name.
+/// A scorer of the team, whose id and title are the last part of its name.
 pub(crate) fn entry(address: &str) -> IndexEntry {
     let id = address.rsplit(['/', ':']).nth(1).unwrap();
     let component = Digest::of(address.as_bytes());

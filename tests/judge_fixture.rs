@@ -1,4 +1,4 @@
-//! A folder with a suite whose scorers ask a judge, and what is stored of a run of it.
+//! A folder with a suite whose scorers ask a judge, and the stored rows of its runs.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::fixture::{Folder, Output};
 
 pub(crate) const KEY: &str = "sk-a-key-that-is-stored-nowhere";
 
-/// A folder with the scorer that asks, cases whose outputs are these, and a suite of these entries.
+/// A folder with the scorer that asks, cases with these outputs, and a suite of these entries.
 pub(crate) fn folder(server: &str, outputs: &[&str], entries: &str) -> Folder {
     let folder = Folder::new();
     let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/dist");
@@ -29,7 +29,7 @@ pub(crate) fn suite(folder: &Folder, server: &str, entries: &str) {
     folder.write("suite.toml", format!("{judge}{entries}"));
 }
 
-/// A suite whose scorer `r` asks a program that gives every case this score, as the model of this name.
+/// A suite whose scorer `r` asks a program as the model with this name, which gives every case this score.
 pub(crate) fn scores_of_a_program(score: u32, model: &str) -> Value {
     let answer = json!({"text": json!({"reason": "so", "score": score}).to_string()});
     let command = format!("cat >/dev/null; echo '{answer}'");
@@ -45,7 +45,7 @@ pub(crate) fn entry(name: &str, config: &str) -> String {
     format!("[scorers.{name}]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\nconfig = {config}\n")
 }
 
-/// A line of shell, with the key in the environment.
+/// Runs a line of shell with the key in the environment.
 pub(crate) fn sh(folder: &Folder, line: &str) -> Output {
     let output = folder.shell(line).env("THE_KEY", KEY).output().unwrap();
     Output {

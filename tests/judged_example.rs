@@ -1,5 +1,5 @@
 //! The example in `examples/pandalm`: real verdicts of two judges on 200 cases, replayed from its recordings by the
-//! real binary. Each score must be what the data set publishes.
+//! real binary. Each score must match the one that the data set publishes.
 
 use std::{collections::HashMap, fs, path::PathBuf};
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::fixture::{Folder, Output};
 
-/// How the recordings are made again, after a change of what `rubric` asks.
+/// How to make the recordings again after a change of the questions of `rubric`.
 const RECORD: &str = "the recordings of examples/pandalm do not have what `rubric` asks now; make them again, in that \
     folder:\n  scorebox run record.toml cases.jsonl --db record.db\n  \
     scorebox calls --format jsonl --limit 0 --db record.db | python3 published.py tidy > calls.jsonl\n";
 
-/// What a row says, without when and how long.
+/// The contents of a row, without times and durations.
 const TRAIL: &str = "
     SELECT a.scorer_id, a.case_id, a.status, a.error_kind, a.error_message, a.score, a.label, a.reason, a.meta_json,
         a.input_digest, a.fuel, a.memory_bytes
@@ -22,7 +22,7 @@ fn example() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/pandalm")
 }
 
-/// A folder with the files of the example that a run needs, and no others: nobody can be asked.
+/// A folder with only the files of the example that a run needs: no judge can be asked.
 fn folder() -> Folder {
     let folder = Folder::new();
     for name in ["suite.toml", "cases.jsonl", "calls.jsonl"] {

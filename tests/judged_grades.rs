@@ -1,5 +1,5 @@
-//! 180 grades that GPT-4 gave to 60 responses, three to each, with its published words: asked once of a server that
-//! says them, then replayed from the recordings alone.
+//! 180 grades that GPT-4 gave to 60 responses, three to each, with its published texts: asked once of a server that
+//! returns them, then replayed from the recordings alone.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{fixture::Folder, model_server::ModelServer};
 
-/// Each case is tried as often as it was graded.
+/// Each case has as many attempts as it has grades.
 const GRADES: usize = 3;
 
 const SCORER: &str = "
@@ -40,7 +40,7 @@ fn cases() -> Vec<Value> {
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
-/// A folder with each case as three attempts.
+/// A folder with three attempts at each case.
 fn folder(cases: &[Value]) -> Folder {
     let folder = Folder::new();
     let attempts = cases.iter().flat_map(|case| {
@@ -54,8 +54,8 @@ fn folder(cases: &[Value]) -> Folder {
     folder
 }
 
-/// A server that answers each question with the grades that were published for it, one after the other, in the form
-/// that `rubric` asks for.
+/// A server that answers each question with the grades that were published for it, one after another, in the form that
+/// `rubric` requires.
 fn grader(cases: &[Value]) -> ModelServer {
     let published: Vec<(String, Value)> = cases
         .iter()
@@ -76,7 +76,7 @@ fn grader(cases: &[Value]) -> ModelServer {
     })
 }
 
-/// The grades and reasons of each case, sorted: which of the three an attempt was given is chance.
+/// The grades and reasons of each case, sorted, because it varies which of the three an attempt gets.
 fn grades(folder: &Folder, run: &str) -> BTreeMap<String, Vec<String>> {
     let rows = folder.rows(&format!(
         "SELECT case_id, score * 4 + 1, meta_json, reason FROM scores WHERE run_id = '{run}' ORDER BY 1, 2, 4"
@@ -118,7 +118,7 @@ fn published_grades_are_the_scores_and_replay_from_their_recordings() {
     let published: BTreeMap<String, Vec<String>> = published.collect();
     assert_eq!(grades(&folder, "asked"), published);
 
-    // From a file of recordings, in a database that does not know them; nobody is left to ask.
+    // From a file of recordings, in a new database; no server is left to ask.
     let export = "scorebox calls asked --format jsonl --limit 0 > calls.jsonl";
     folder.sh(export).exits_with(0);
     drop(server);
@@ -140,7 +140,7 @@ fn published_grades_are_the_scores_and_replay_from_their_recordings() {
     assert_eq!(trail("asked"), first);
     assert_eq!(trail("again"), first);
 
-    // From the recordings in the database, of the server that is gone.
+    // From the recordings in the database, which are those of the server that is gone.
     folder.write("suite.toml", asking);
     let replay = "scorebox run suite.toml cases.jsonl -q --judge-cache only --run-id only";
     folder.sh(replay).exits_with(0);

@@ -1,5 +1,5 @@
-//! Outputs that try to be the judge, or to wear it out, scored by real components and asked about at a real server:
-//! what the host and the scorer control is that they stay data, whole, and within bounds.
+//! Outputs that try to act as the judge, or to exhaust it, scored by real components that ask a real server. The host
+//! and the scorer must make sure that outputs stay data, complete, and within limits.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use = 'rubric'
 grants = ['judge']
 config = { instructions = 'You grade a text.', promptTemplate = 'Grade this. {{output}}' }
 ";
-/// The most bytes of a case that are asked about at once.
+/// The most bytes of a case in one question.
 const MOST: usize = 2 << 20;
 
 fn folder(server: &ModelServer, outputs: &[String]) -> Folder {
@@ -30,7 +30,7 @@ fn folder(server: &ModelServer, outputs: &[String]) -> Folder {
     folder
 }
 
-/// What stands between the fences of the output, and their nonce, which the system prompt names.
+/// The text between the fences of the output, and their nonce, which the system prompt names.
 fn fenced(asked: &Asked) -> (String, String) {
     let system = asked.body["messages"][0]["content"].as_str().unwrap();
     let (_, after) = system.split_once("tags whose names end in -").unwrap();
@@ -49,7 +49,7 @@ fn fenced(asked: &Asked) -> (String, String) {
 #[test]
 fn an_output_that_wants_to_be_the_judge_is_data_and_the_score_is_the_judges() {
     let server = ModelServer::saying(|_| r#"{"reason": "It is not.", "score": 0.25}"#.into());
-    // The fence of a harmless text is known to whoever can run the scorer.
+    // Anyone who can run the scorer can find out the fence of a harmless text.
     let probe = folder(&server, &["Hello.".to_owned()]);
     sh(&probe, RUN).exits_with(0);
     let (_, known) = fenced(&server.asked()[0]);
@@ -135,6 +135,6 @@ fn what_is_too_long_to_ask_about_is_refused_and_not_cut_and_a_long_answer_is_not
     ];
     assert_eq!(rows(&folder), expected, "{run}");
     assert!(run.stderr.contains("the limit is 2097152"), "{run}");
-    // Nobody is asked about what is too long, and what is repaired is asked without the long answer.
+    // Nothing is asked about a text that is too long, and a repair question does not contain the long answer.
     assert!(server.asked().iter().all(|asked| asked.body.to_string().len() < 10_000));
 }

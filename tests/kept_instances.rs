@@ -1,6 +1,6 @@
-//! A scorer whose instance is set back after each score, against the same scorer in a fresh instance for each: nothing
-//! that a score did may be there in the next. What is set back, and where that is possible, is tested beside it, in
-//! `sandbox`.
+//! A scorer whose instance is reset after each score, compared with the same scorer in a fresh instance for each:
+//! nothing that a score did may be there in the next. The unit tests in `sandbox` cover what is reset, and where that
+//! is possible.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     split_and_whole_memory::HASHES_ITS_MEMORY,
 };
 
-/// A scorer that is kept, and one that is not.
+/// A scorer whose instance is kept, and one whose instance is not.
 struct Both {
     kept: LoadedScorer,
     fresh: LoadedScorer,
@@ -44,7 +44,8 @@ impl Both {
     }
 }
 
-/// A scorer whose score is made of every byte of its memory and of its globals, and that does this before it answers.
+/// A scorer whose score depends on every byte of its memory and on its globals, and that runs this code before it
+/// answers.
 fn leaves_behind(pages: u32, what: &str) -> Vec<u8> {
     let score = format!(
         "(local $score f64)
@@ -85,7 +86,7 @@ async fn nothing_that_a_score_did_is_there_in_the_next() {
             3,
             "(i64.store (i32.const 0) (i64.const -1)) (i32.store8 (i32.const 196607) (i32.const 1))",
         ),
-        // A third of a megabyte, and more than is set back.
+        // A third of a megabyte, and more than is reset.
         (5, everything.as_str()),
         (40, everything.as_str()),
         (6, "(drop (memory.grow (i32.const 1))) (i32.store (i32.const 458748) (i32.const 9))"),
@@ -97,7 +98,7 @@ async fn nothing_that_a_score_did_is_there_in_the_next() {
             let score = result(both.score(output("1")).await).score.unwrap();
             scores.insert((pages, score.to_bits()));
         }
-        // A longer case is not where a shorter one was.
+        // A longer case is not at the address of a shorter one.
         for text in ["\"a\"".to_owned(), format!("\"{}\"", "b".repeat(50_000)), "\"a\"".to_owned()]
         {
             both.score(output(&text)).await;
@@ -115,7 +116,7 @@ async fn a_score_that_fails_leaves_nothing_either() {
     for round in 0..8 {
         let outcome = both.score(output("1")).await;
         scores.insert(result(outcome).score.unwrap().to_bits());
-        // Not so often that the component is asked at once.
+        // Not often enough that the component itself is asked at once.
         if round % 4 == 0 {
             assert!(kind(&both.score(output("6")).await).is_some());
         }
@@ -143,7 +144,7 @@ async fn scores_at_the_same_time_do_not_meet() {
     }
 }
 
-/// Where a score leaves something elsewhere than in its memory and its globals, each has a fresh instance.
+/// If a score leaves something outside of its memory and its globals, each score gets a fresh instance.
 #[tokio::test]
 async fn what_making_an_instance_takes_and_what_exceptions_leave_is_the_same_for_each_score() {
     let throws = "(block $caught (try_table (catch $tag $caught) (throw $tag))) (i32.const 4096)";
@@ -191,7 +192,7 @@ async fn errors_of_its_own_and_messages_without_end_are_of_one_score() {
     assert_eq!(kinds, [None, None, failed, None, off, None, None, None, None]);
 }
 
-/// The other tests compare nothing on a machine where none are kept.
+/// The other tests compare nothing on a machine that keeps no instances.
 #[test]
 fn instances_are_kept_where_the_system_knows_what_was_written() {
     let system = rustix::system::uname();
@@ -203,7 +204,7 @@ fn instances_are_kept_where_the_system_knows_what_was_written() {
     assert!(!sandbox_of_fresh_instances(1).keeps_instances());
 }
 
-/// Those that are kept take nothing from those that run.
+/// Kept instances take no slots from running ones.
 #[tokio::test]
 async fn more_scorers_than_are_kept_all_score() {
     let sandbox = sandbox(1);

@@ -1,5 +1,6 @@
-//! The same scorer in every language (`tests/languages`, and `tests/guests/word-f1` in Rust): the same scores, reasons and errors on
-//! real cases, all from a frozen memory. The components are committed; `tests/languages/README.md` says how they are built.
+//! The same scorer in every language (`tests/languages`, and `tests/guests/word-f1` in Rust): the same scores, reasons
+//! and errors on real cases, all from a frozen memory. The components are committed; `tests/languages/README.md`
+//! describes how they are built.
 
 use std::{fs, path::PathBuf};
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{command_python::with_python, fixture::Folder};
 
-/// Every language, and what its scorer is run from.
+/// Every language, and the file that its scorer runs from.
 const SCORERS: [(&str, &str); 8] = [
     ("rust", "rust.wasm"),
     ("javascript", "word-f1.js"),
@@ -23,10 +24,10 @@ fn tests() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
-/// The script in Python, which is compared where what runs it was added.
+/// The script in Python, which is compared if its runtime was added.
 const PYTHON: (&str, &str) = ("python", "word-f1.py");
 
-/// All that can be run here.
+/// All scorers that can run here.
 fn scorers(folder: &Folder) -> Vec<(&'static str, &'static str)> {
     let with_python = folder.path(PYTHON.1).exists();
     SCORERS.into_iter().chain(with_python.then_some(PYTHON)).collect()
@@ -188,7 +189,7 @@ fn every_language_refuses_a_configuration_that_is_not_valid() {
             let kind = refused(&format!(r#"{{"ignoreCase": {wrong}}}"#));
             assert!(kind.contains("`ignoreCase`: invalid type: "), "{language} {wrong}: {kind}");
         }
-        // Checked by those whose authors check it.
+        // In these languages the scorer's own code checks the range.
         if !matches!(language, "javascript" | "typescript" | "python") {
             let beyond = refused(r#"{"minimum": 2}"#);
             assert!(beyond.contains("minimum") && beyond.contains("must be 0 to 1"), "{beyond}");

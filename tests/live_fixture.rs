@@ -1,4 +1,5 @@
-//! A suite, lines and a followed file for the tests of `scorebox live`, and waiting for what it stores. Scores nothing.
+//! A suite, lines and a followed file for the tests of `scorebox live`, and functions that wait for what it stores.
+//! Scores nothing.
 
 use std::{
     fs::{self, OpenOptions},
@@ -36,7 +37,7 @@ pub(crate) fn append(folder: &Folder, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// How many scores are stored, as another process sees it.
+/// The number of stored scores, as another process sees it.
 pub(crate) fn stored(folder: &Folder) -> i64 {
     let path = folder.path("scorebox.db");
     let Ok(database) = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY) else {
@@ -45,7 +46,7 @@ pub(crate) fn stored(folder: &Folder) -> i64 {
     database.query_row("SELECT count(*) FROM score_rows", [], |row| row.get(0)).unwrap_or(0)
 }
 
-/// Waits until so many scores are stored, which the process that follows is to see to.
+/// Waits until the following process has stored this many scores.
 #[track_caller]
 pub(crate) fn until_stored(folder: &Folder, following: &mut Child, scores: i64) {
     let started = Instant::now();
@@ -57,7 +58,7 @@ pub(crate) fn until_stored(folder: &Folder, following: &mut Child, scores: i64) 
     assert_eq!(stored(folder), scores);
 }
 
-/// Waits until the position after so many lines is stored.
+/// Waits until the position after this many lines is stored.
 #[track_caller]
 pub(crate) fn until_position(folder: &Folder, line: u64) {
     let started = Instant::now();
@@ -72,13 +73,13 @@ pub(crate) fn until_position(folder: &Folder, line: u64) {
     }
 }
 
-/// Waits until the position that is stored is in the file that has the name by now.
+/// Waits until the stored position is in the file that has the name by now.
 #[track_caller]
 pub(crate) fn until_read(folder: &Folder) {
     until_in_position(folder, |position, inode| position["inode"].as_u64() == Some(inode));
 }
 
-/// Waits until the position that is stored has the file that has the name by now among those that wait.
+/// Waits until the stored position lists the file that has the name by now among the waiting ones.
 #[track_caller]
 pub(crate) fn until_waiting(folder: &Folder) {
     until_in_position(folder, |position, inode| {
@@ -103,7 +104,7 @@ fn until_in_position(folder: &Folder, is_in: impl Fn(&serde_json::Value, u64) ->
     }
 }
 
-/// Ends it so that it can do nothing more.
+/// Kills the process, so that it can do nothing more.
 pub(crate) fn killed(mut following: Child) {
     signal(&following, "-KILL");
     following.wait().unwrap();
@@ -114,7 +115,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(kill.unwrap().success());
 }
 
-/// Ends it as a service manager does; the answer is what it said.
+/// Ends the process like a service manager; returns its messages.
 #[track_caller]
 pub(crate) fn terminated(following: Child) -> String {
     signal(&following, "-TERM");

@@ -1,4 +1,4 @@
-//! A server of OpenAI's protocol on the loopback interface, which keeps what it is asked and answers as a test says.
+//! A server of OpenAI's protocol on the loopback interface, which records its requests and answers as a test requires.
 //! Knows nothing of scorebox.
 
 use std::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// One request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// Its headers, with their names in lower case.
+    /// Its headers, with names in lower case.
     pub headers: HashMap<String, String>,
     pub body: Value,
 }
@@ -25,7 +25,7 @@ impl Asked {
         self.headers.get("authorization").map(String::as_str)
     }
 
-    /// The last message, or the first text whose vector is wanted.
+    /// The last message, or the first text whose embedding is requested.
     pub(crate) fn text(&self) -> &str {
         let messages = self.body["messages"].as_array();
         let last = messages.and_then(|messages| messages.last()?["content"].as_str());
@@ -33,19 +33,19 @@ impl Asked {
     }
 }
 
-/// What a server says whose model refuses.
+/// The response of a server whose model refuses.
 pub(crate) const REFUSES: &str = "(refuses)";
 
 /// The same of a server that does not count tokens.
 pub(crate) const REFUSES_UNCOUNTED: &str = "(refuses, uncounted)";
 
-/// What a gateway says whose model fails while it answers, and which does not count the tokens of that.
+/// The response of a gateway whose model fails while it answers, and which does not count the tokens of that.
 pub(crate) const FAILS: &str = "(fails)";
 
-/// What a server says that does not count tokens.
+/// The response of a server that does not count tokens.
 pub(crate) const UNCOUNTED: &str = "1e0";
 
-/// What a gateway says that counts tokens, and charges nothing because the model's own server is paid elsewhere.
+/// The response of a gateway that counts tokens, and charges nothing because the model's own server is paid elsewhere.
 pub(crate) const CHARGED_ELSEWHERE: &str = "1e00";
 
 type Answering = Box<dyn Fn(&Asked) -> (u16, String) + Send + Sync>;
@@ -58,12 +58,13 @@ pub(crate) struct ModelServer {
 }
 
 impl ModelServer {
-    /// A server that gives what `says` gives for each question.
+    /// A server that returns the result of `says` for each question.
     pub(crate) fn saying(says: impl Fn(&Asked) -> String + Send + Sync + 'static) -> ModelServer {
         ModelServer::answering(move |asked| (200, says(asked)))
     }
 
-    /// A server that answers with this status and text; a text with another status than 200 is an error's message.
+    /// A server that answers with this status and text; with a status other than 200, the text is the message of an
+    /// error.
     pub(crate) fn answering(
         answer: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static,
     ) -> ModelServer {
@@ -88,7 +89,7 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
@@ -97,12 +98,12 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         *self.answering.lock().unwrap() = None;
-        // Wakes the listener, which sees that it is over.
+        // Wakes the listener, which notices that it must end.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// The requests of one connection, one after the other.
+/// Serves the requests of one connection, one after another.
 fn serve(stream: TcpStream, all: &Mutex<Vec<Asked>>, answering: &Mutex<Option<Answering>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut writer = stream;

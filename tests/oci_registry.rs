@@ -1,5 +1,5 @@
 //! A real OCI registry on the loopback interface: Debian's docker-registry, with its data in a temporary folder. Knows
-//! nothing of scorebox. Where it is not installed, tests say that they were left out. And a server with TLS that
+//! nothing of scorebox. If it is not installed, tests report that they were skipped. Also a server with TLS that
 //! redirects as registries do.
 
 use std::{
@@ -24,7 +24,7 @@ pub(crate) struct OciRegistry {
     folder: tempfile::TempDir,
 }
 
-/// How a registry is reached.
+/// Who can access a registry, and how.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
     /// Without TLS, by everybody.
@@ -35,7 +35,7 @@ pub(crate) enum Door {
     Tls,
 }
 
-/// Whether another client of registries is installed. If not, says so.
+/// Whether another client of registries is installed. If not, prints a message.
 pub(crate) fn is_installed(client: &str) -> bool {
     let quiet = || Stdio::null();
     let mut command = Command::new(client);
@@ -46,14 +46,14 @@ pub(crate) fn is_installed(client: &str) -> bool {
     is_there.is_ok()
 }
 
-/// Past the test harness, which keeps what a test that passes prints.
+/// Bypasses the test harness, which captures the output of a test that passes.
 fn left_out(what_is_missing: &str) {
     let name = std::thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(io::stderr(), "{name} LEFT OUT: no {what_is_missing} is installed");
 }
 
 impl OciRegistry {
-    /// `None`, and says so, if none is installed.
+    /// `None`, with a message, if no registry is installed.
     pub(crate) fn start(door: Door) -> Option<OciRegistry> {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
@@ -86,13 +86,13 @@ impl OciRegistry {
             left_out("docker-registry");
             return None;
         };
-        // `msg="listening on 127.0.0.1:41997"`, with `, tls` behind it or not.
+        // `msg="listening on 127.0.0.1:41997"`, sometimes followed by `, tls`.
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let (_, port) = line.split_once("listening on 127.0.0.1:")?;
             port.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
         });
-        // What else it says is read, so that it can go on saying it.
+        // Reads the rest of its output, so that it never blocks on a full pipe.
         thread::spawn(move || lines.for_each(drop));
         let port = port.expect("docker-registry says its port");
         Some(OciRegistry { process, port, folder })
@@ -103,18 +103,18 @@ impl OciRegistry {
         format!("localhost:{}", self.port)
     }
 
-    /// What is at this path, asked for without TLS and without scorebox.
+    /// The response for this path, requested without TLS and without scorebox.
     pub(crate) fn get(&self, path: &str) -> Vec<u8> {
         self.ask("GET", path, b"", "200")
     }
 
-    /// The file in which it keeps a blob.
+    /// The file in which the registry stores a blob.
     pub(crate) fn blob_file(&self, digest: &str) -> PathBuf {
         let blobs = self.folder.path().join("data/docker/registry/v2/blobs/sha256");
         blobs.join(&digest[..2]).join(digest).join("data")
     }
 
-    /// Makes the tag of a name another one's: the manifest that `from` has under it. Both have one layer.
+    /// Replaces the manifest of a name's tag by the one that `from` has under it. Both have one layer.
     pub(crate) fn move_tag(&self, name: &str, tag: &str, from: &str) {
         let manifest = self.get(&format!("/v2/{from}/manifests/{tag}"));
         let parts: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
@@ -126,12 +126,12 @@ impl OciRegistry {
         self.put_manifest(name, tag, &manifest);
     }
 
-    /// Puts a manifest under a tag, whatever was there.
+    /// Puts a manifest under a tag, replacing any other.
     pub(crate) fn put_manifest(&self, name: &str, tag: &str, manifest: &[u8]) {
         self.ask("PUT", &format!("/v2/{name}/manifests/{tag}"), manifest, "201");
     }
 
-    /// Asks without TLS and without scorebox; what is sent is a manifest or nothing.
+    /// Sends a request without TLS and without scorebox; its body is a manifest or empty.
     fn ask(&self, method: &str, path: &str, manifest: &[u8], expected: &str) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let (kind, length) = ("application/vnd.oci.image.manifest.v1+json", manifest.len());
@@ -159,8 +159,8 @@ impl Drop for OciRegistry {
     }
 }
 
-/// No real registry: one with TLS that answers for every manifest with this one, and says of every blob that it is at
-/// `place`. Its host and port.
+/// Starts a server with TLS that is not a real registry: it answers every request for a manifest with this one, and
+/// redirects every blob to `place`. Returns its host and port.
 pub(crate) fn with_blobs_elsewhere(manifest: &str, place: &str) -> String {
     let certificate = include_bytes!("certificates/localhost.pem");
     let key = include_bytes!("certificates/localhost.key.pem");

@@ -1,9 +1,9 @@
-//! The same component, configuration and input give the same bytes: every built-in scorer, twice, in
-//! different order, with one worker and with many, with nothing and with much beside it.
+//! The same component, configuration and input give the same bytes: every built-in scorer, twice, in different order,
+//! with one worker and with many, on an idle and on a busy machine.
 
 use crate::{all_builtins, fixture::Folder};
 
-/// What a score says and costs; everything but when and how long.
+/// The result and the cost of a score, without times and durations.
 const TRAIL: &str = "
     SELECT a.id, a.status, a.error_kind, a.score, a.label, a.reason, a.meta_json,
         a.assertions_json, a.log_json, a.input_digest, a.fuel, a.memory_bytes
@@ -17,7 +17,7 @@ fn every_built_in_scorer_repeats_to_the_last_byte() {
     folder.sh("tac forward.jsonl > backward.jsonl");
     let run = "scorebox run all.toml --allow-errors --allow-failures -q";
     folder.sh(&format!("{run} forward.jsonl -j 1 --run-id alone")).exits_with(0);
-    // Four at once, on more workers than cores, of which one reads backwards.
+    // Four at once, on more workers than cores, one of which reads backwards.
     folder.sh(&format!(
         "for n in 1 2 3; do {run} forward.jsonl -j 16 --run-id n$n --db noise.db & done; \
          {run} backward.jsonl -j 8 --run-id loaded; wait",

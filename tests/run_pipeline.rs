@@ -1,5 +1,5 @@
-//! A run from its cases to its rows, through the library: the rows do not depend on how many work at
-//! it, nor on how often it was interrupted, and whatever goes wrong is reported and not waited for.
+//! A run from its cases to its rows, through the library: the rows depend neither on the number of workers nor on
+//! interruptions, and every failure is reported without waiting.
 
 use std::{
     collections::BTreeSet,
@@ -36,7 +36,7 @@ fn suite(scorers: &[(&str, &str, Value)]) -> Suite {
     Suite::new("test".into(), scorers.collect()).unwrap()
 }
 
-/// Some scorers of which each gives different scores to different cases.
+/// Scorers that give different scores to different cases.
 fn light_suite() -> Suite {
     suite(&[
         ("alike", "levenshtein", json!({})),
@@ -70,7 +70,7 @@ fn text(lines: String) -> CaseReader {
     reader(io::Cursor::new(lines))
 }
 
-/// One run in a database; what is not said is as usual.
+/// A run in a database; settings that a test does not name have their defaults.
 struct Attempt {
     database: PathBuf,
     suite: Suite,
@@ -92,7 +92,7 @@ impl Attempt {
         }
     }
 
-    /// Runs it. That it ends is part of every test.
+    /// Runs it. Every test also checks that it ends.
     async fn run(self, cases: CaseReader) -> Result<RunReport, RunError> {
         let sandbox = sandbox(8);
         let registry = Registry::with_builtins();
@@ -121,7 +121,7 @@ fn rows(database: &Path) -> Vec<ScoreRecord> {
     }
 }
 
-/// What of a row does not depend on the clock.
+/// The parts of a row that do not depend on the clock.
 fn lasting(record: &ScoreRecord) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut answer = record.row.answer.clone();
     answer.duration_ms = None;
@@ -152,7 +152,7 @@ async fn the_rows_do_not_depend_on_the_number_of_workers() {
     assert!(all[0] == all[1]);
 }
 
-/// Gives a little at a time; says stop when half was read.
+/// Returns a few bytes at a time, and requests a stop after half of them.
 struct StopsHalfway {
     text: io::Cursor<String>,
     control: Arc<Control>,
@@ -329,7 +329,7 @@ async fn a_writer_that_fails_halfway_ends_the_run_and_holds_nothing_up() {
     assert_eq!(error.advice(), Some(Advice::Database(Database::TryAgain)));
 }
 
-/// Lines of cases, in whose midst someone else takes the table of the scores away.
+/// Lines of cases; in the middle of them, someone else drops the table of the scores.
 struct Sabotage {
     lines: io::Cursor<String>,
     database: Option<PathBuf>,
@@ -347,7 +347,7 @@ impl Read for Sabotage {
     }
 }
 
-/// Whoever waits sees that something is read, also as long as nothing of it is a case.
+/// A waiting user sees that something is read, even while none of it is a case.
 #[tokio::test]
 async fn the_progress_of_a_run_counts_bad_lines() {
     let folder = tempfile::tempdir().unwrap();

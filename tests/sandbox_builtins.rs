@@ -1,5 +1,5 @@
-//! The built-in scorers as they are shipped, on cases as they are read from a file. Expected values
-//! were worked out by hand or are another program's; none is this project's own.
+//! The built-in scorers as they are shipped, on cases as they are read from a file. Expected values were computed by
+//! hand or by another program, never by this project.
 
 use scorebox::{
     case::Case,
@@ -27,7 +27,7 @@ fn meta(result: &ScoreResult) -> Option<Value> {
     result.meta.as_deref().map(|meta| serde_json::from_str(meta).unwrap())
 }
 
-/// Each output against its ground truth.
+/// Scores each output against its ground truth.
 async fn expect(name: &str, settings: Value, pairs: &[(Value, Value, f64)]) {
     let scorer = scorer(name, settings.clone()).await;
     for (output, truth, expected) in pairs {

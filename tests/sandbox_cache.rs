@@ -1,5 +1,4 @@
-//! The cache of compiled code: what is in it is used, and whatever is wrong with it costs time and
-//! never a score.
+//! The cache of compiled code: valid entries are used, and a damaged one costs time but never a score.
 
 use std::{
     cmp::Reverse,
@@ -32,7 +31,7 @@ fn sandbox(folder: &Path, max_bytes: u64) -> Sandbox {
         .unwrap()
 }
 
-/// A sandbox as another process would have it.
+/// A sandbox like one in another process.
 fn fresh(folder: &Path) -> Sandbox {
     sandbox(folder, DEFAULT_CACHE_BYTES)
 }
@@ -41,7 +40,7 @@ async fn misbehave(sandbox: &Sandbox, settings: Value) -> LoadedScorer {
     load(sandbox, &guest("misbehave"), &settings).await
 }
 
-/// What `configure` leaves is too much to be frozen, with any amount from 40 MiB on.
+/// The state that `configure` leaves is too large to be frozen, with any amount from 40 MiB on.
 async fn unfrozen(folder: &Path, mebibytes: usize) -> LoadedScorer {
     misbehave(&fresh(folder), json!({"first": "take-memory", "amount": mebibytes << 20})).await
 }
@@ -80,7 +79,7 @@ fn bytes_in(folder: &Path) -> u64 {
 #[tokio::test]
 async fn what_was_loaded_once_comes_from_the_cache_and_scores_the_same() {
     let folder = TempDir::new().unwrap();
-    // The counter is in the memory that is frozen, so that the second start shows where it begins.
+    // The counter is in the frozen memory, so that the second start shows its initial value.
     let settings = json!({"first": "keep-state", "then": "keep-state"});
     let uncached =
         Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess)).unwrap();
@@ -137,7 +136,7 @@ async fn code_is_compiled_once_for_all_configurations() {
         (one.len() + 1, written)
     );
     assert!(smallest(folder.path()) * 3 < code.metadata().unwrap().len());
-    // Without its code, an image is of no use.
+    // An image is useless without its code.
     fs::remove_file(&code).unwrap();
     let again = misbehave(&fresh(folder.path()), json!({})).await;
     assert!(!again.cached());
@@ -145,7 +144,7 @@ async fn code_is_compiled_once_for_all_configurations() {
     assert!(code.exists());
 }
 
-/// A scorer by hand that says the word which is in its data, and does `more` for it.
+/// A handwritten scorer that returns the word in its data, and runs `more` before that.
 fn saying(word: &str, more: &str) -> Vec<u8> {
     let [there, address, length] = REASON;
     let answer = answer_with(&[(there, 1), (address, 5000), (length, word.len() as i32)]);
@@ -170,11 +169,11 @@ async fn code_is_compiled_once_for_components_that_differ_only_in_their_data() {
         let again = load(&fresh(folder.path()), component, &json!({})).await;
         assert!(again.cached());
         assert_eq!(trail(&again).await.0.as_deref(), Some(word));
-        // Another configuration of it begins with its own data.
+        // Another configuration of it starts with its own data.
         let other = load(&fresh(folder.path()), component, &json!({"a": word})).await;
         assert_eq!(trail(&other).await.0.as_deref(), Some(word));
     }
-    // One instruction more is other code.
+    // One more instruction makes other code.
     let third = load(&fresh(folder.path()), &saying("two", "(nop)"), &json!({})).await;
     assert!(!third.cached());
     assert_eq!(files(folder.path()).len(), 7, "the code and the image of another");
@@ -229,7 +228,7 @@ async fn configurations_that_are_loaded_at_once_wait_for_one_compiler() {
         let sandbox = sandbox.clone();
         tokio::spawn(async move { misbehave(&sandbox, settings).await })
     };
-    // Two of them want the same, the others other configurations.
+    // Two of them use the same configuration, the others use different ones.
     let loads = [0, 0, 1, 2, 3].map(|amount| load(json!({"amount": amount, "then": "keep-state"})));
     for load in loads {
         assert_eq!(trail(&load.await.unwrap()).await.0.as_deref(), Some("1"));
@@ -291,7 +290,7 @@ async fn the_folder_stays_under_its_bound_and_keeps_the_latest() {
     let bound = bytes_in(folder.path()) + smallest(folder.path()) * 3 / 2;
     for amount in 1..4 {
         for (age, file) in by_size(folder.path()).iter().enumerate() {
-            // Whatever the file system's clock, what is there is older than what comes.
+            // Makes existing entries older than new ones, whatever the resolution of the file system's clock.
             let file = fs::File::options().write(true).open(file).unwrap();
             let hours = Duration::from_secs(3600 * (age as u64 + 1));
             file.set_modified(SystemTime::now() - hours).unwrap();

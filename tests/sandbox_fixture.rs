@@ -1,5 +1,5 @@
-//! What the tests of sandbox and run share: sandboxes, the built-in components and the test guests,
-//! loaded with a configuration. Asserts nothing.
+//! Shared parts of the tests of the sandbox and of runs: sandboxes, the built-in components and the test guests, loaded
+//! with a configuration. Asserts nothing.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -14,12 +14,12 @@ use scorebox::{
 };
 use serde_json::Value;
 
-/// The cache that all tests share, of the library and of commands, for compiling is most of what they do.
+/// The cache that all tests of the library and of commands share, because compiling takes most of their time.
 pub(crate) fn shared_cache() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers")
 }
 
-/// A sandbox with so many slots, and the shared cache.
+/// A sandbox with this many slots, and the shared cache.
 pub(crate) fn sandbox(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots)).unwrap()
 }
@@ -29,12 +29,12 @@ pub(crate) fn sandbox_of_wholes(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_code_apart(false)).unwrap()
 }
 
-/// The same, in which each score makes an instance of its own.
+/// The same, in which each score makes its own instance.
 pub(crate) fn sandbox_of_fresh_instances(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_instances_kept(false)).unwrap()
 }
 
-/// The same, in which traps are noticed by checks, and not by signals.
+/// The same, in which traps are detected by checks, and not by signals.
 pub(crate) fn sandbox_without_signals(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_signals_based_traps(false)).unwrap()
 }
@@ -43,12 +43,12 @@ fn options(slots: u32) -> SandboxOptions {
     patient().with_slots(slots).with_cache(CacheOptions::new(shared_cache()))
 }
 
-/// A sandbox with so many slots, in which everything is compiled and configured from scratch.
+/// A sandbox with this many slots, in which everything is compiled and configured from scratch.
 pub(crate) fn uncached(slots: u32) -> Sandbox {
     Sandbox::new(&patient().with_slots(slots)).unwrap()
 }
 
-/// Compiling in this process is bounded by the clock on the wall, and other tests run beside.
+/// The wall clock limits compiling in this process, and other tests run at the same time.
 fn patient() -> SandboxOptions {
     let timeout = Duration::from_secs(600);
     let compile_limits = CompileLimits::default().with_timeout(timeout);
@@ -60,7 +60,7 @@ pub(crate) fn builtin(name: &str) -> Vec<u8> {
     Registry::with_builtins().get(name).unwrap().component.bytes().unwrap().to_vec()
 }
 
-/// Where the component of a test guest is.
+/// The path of the component of a test guest.
 pub(crate) fn guest_path(name: &str) -> PathBuf {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     tests.join("guests/dist").join(format!("{name}.wasm"))
@@ -75,7 +75,7 @@ pub(crate) fn config(config: &Value) -> ScorerConfig {
     ScorerConfig::new(config.as_object().unwrap())
 }
 
-/// Loads without grants.
+/// Loads a scorer without grants.
 pub(crate) async fn try_load(
     sandbox: &Sandbox,
     component: &[u8],
@@ -86,12 +86,12 @@ pub(crate) async fn try_load(
     sandbox.load(&component, &config(settings), limits, Grants::NONE).await
 }
 
-/// Loads with the usual limits.
+/// Loads a scorer with the default limits.
 pub(crate) async fn load(sandbox: &Sandbox, component: &[u8], settings: &Value) -> LoadedScorer {
     try_load(sandbox, component, settings, &Limits::default()).await.unwrap()
 }
 
-/// A case that is nothing but an output, as JSON.
+/// A case with only an output, as JSON.
 pub(crate) fn output(json: &str) -> ScorerInput<'_> {
     ScorerInput::of(json)
 }
@@ -108,7 +108,7 @@ pub(crate) fn kind(outcome: &Outcome) -> Option<ErrorKind> {
     outcome.result.as_ref().err().map(|error| error.kind)
 }
 
-/// Where loading went wrong.
+/// The error of loading.
 pub(crate) fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
     match loaded {
         Ok(_) => panic!("it was loaded"),
@@ -116,8 +116,8 @@ pub(crate) fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
     }
 }
 
-/// Two ways to compile a scorer take the same fuel. Only where the stack ends is for the machine code to say, whose
-/// frames differ: one call more or less of a recursion without end.
+/// Both ways to compile a scorer use the same fuel. Only the end of the stack depends on the machine code, whose frames
+/// differ: an endless recursion may have one call more or less.
 pub(crate) fn must_be_the_same_fuel(one: &Outcome, other: &Outcome) {
     let ends_with_the_stack = |outcome: &Outcome| {
         let error = outcome.result.as_ref().err();

@@ -1,5 +1,5 @@
-//! Scores know nothing of each other, nor of the machine: nothing survives a score, and the same case
-//! gives the same result and takes the same fuel wherever and whenever it is scored.
+//! Scores know nothing of each other or of the machine: nothing survives a score, and the same case gives the same
+//! result and uses the same fuel wherever and whenever it is scored.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -94,7 +94,7 @@ async fn all_builtins(sandbox: &Sandbox) -> Vec<Arc<Builtin>> {
     for name in registry.list() {
         let component = registry.get(name).unwrap().component;
         let component = component.bytes().unwrap();
-        // One that asks a judge has no example.
+        // A scorer that asks a judge has no example.
         let Some(example) = Anatomy::read(component).unwrap().example else { continue };
         let example = Example::parse(&example).unwrap();
         let scorer = load(sandbox, component, &Value::from(example.config)).await;
@@ -112,7 +112,7 @@ async fn all_builtins(sandbox: &Sandbox) -> Vec<Arc<Builtin>> {
     builtins
 }
 
-/// All that a score says and costs, but for the time.
+/// The result and the cost of a score, without the time.
 async fn trail(scorer: &LoadedScorer, case: &Case) -> Answer {
     let outcome = scorer.score(case.scorer_input(scorer.info().reads)).await;
     let mut answer = Answer::from(outcome);
@@ -120,8 +120,8 @@ async fn trail(scorer: &LoadedScorer, case: &Case) -> Answer {
     answer
 }
 
-/// Nothing that a scorer keeps from one score reaches the next, whichever case comes between, in whichever order
-/// and beside whichever others they run.
+/// Nothing that a scorer keeps from one score reaches the next, whichever case comes between, in any order and next to
+/// any other scores.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_built_in_scorer_says_the_same_at_the_same_cost_in_any_order_and_at_once() {
     let (one, another) = (all_builtins(&sandbox(1)).await, all_builtins(&sandbox(4)).await);
@@ -150,7 +150,7 @@ async fn each_built_in_scorer_says_the_same_at_the_same_cost_in_any_order_and_at
     }
 }
 
-/// A schema whose compilation takes its time.
+/// A schema that takes noticeable time to compile.
 fn schema_of_patterns(count: usize) -> Value {
     let property =
         |number| (format!("p{number}"), json!({"pattern": format!("^[a-z]{{{number},40}}x?$")}));
@@ -168,7 +168,7 @@ async fn configure_is_paid_for_once_and_not_by_the_scores() {
     let frozen = scorer.score(case).await;
     let again = scorer.score(case).await;
     assert_eq!(frozen.fuel, again.fuel);
-    // The same schema, brought by the case, must be compiled by the score.
+    // If the case contains the same schema, the score must compile it.
     let schema = schema_of_patterns(40).to_string();
     let each_time = load(&sandbox, &component, &json!({})).await;
     let compiling = each_time.score(case.with(Field::OutputSchema, &schema)).await;
@@ -180,7 +180,7 @@ async fn configure_is_paid_for_once_and_not_by_the_scores() {
 #[tokio::test]
 async fn clocks_and_random_numbers_are_made_of_the_case() {
     let sleeper = load(&sandbox(1), &guest("sleeper"), &json!({"ms": 5})).await;
-    // `configure` looks at no clock and leaves no handle.
+    // `configure` does not read the clock and leaves no handle.
     assert_eq!(*sleeper.start(), Start::Frozen);
     let first = sleeper.score(output("1")).await;
     let again = sleeper.score(output("1")).await;
@@ -189,7 +189,7 @@ async fn clocks_and_random_numbers_are_made_of_the_case() {
     let told = |outcome| result(outcome).reason.unwrap();
     let (first, again, other) = (told(first), told(again), told(other));
     assert_eq!(first, again);
-    // For the same input the same on every machine and in every version, or receipts are worth nothing.
+    // The same input must give the same on every machine and in every version, or receipts are worthless.
     assert_snapshot!(first, @"it is 1760662320.000000000 s, and 5000000 then 5001000 ns on; random numbers are 7190210636923906296, 4884382043129044517 and (5884129616207218030, 8199778885885584601)");
     assert_snapshot!(other, @"it is 1793023289.000000000 s, and 5000000 then 5001000 ns on; random numbers are 5462171594110932463, 16998662751835504039 and (14941760752017281849, 11896212819185039713)");
 }

@@ -1,5 +1,5 @@
-//! Every way in which a score ends in an error, reached for real by a guest that misbehaves, and that
-//! none of them spoils the next score.
+//! Every way in which a score ends in an error, caused by a real guest that misbehaves. None of them affects the next
+//! score.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use crate::sandbox_fixture::{
     builtin, error, guest, kind, load, output, refusal, result, sandbox, try_load,
 };
 
-/// What a guest with these `settings` ends with. One slot: whatever a score leaves behind, the
-/// next one would meet it.
+/// The outcome of a guest with these `settings`. There is only one slot, so anything that a score leaves behind would
+/// affect the next one.
 async fn misdeed(settings: Value, limits: &Limits) -> Outcome {
     let sandbox = sandbox(1);
     let scorer = try_load(&sandbox, &guest("misbehave"), &settings, limits).await.unwrap();
@@ -127,7 +127,7 @@ async fn minus_zero_is_zero() {
 
 #[tokio::test]
 async fn a_result_fills_its_limits_but_does_not_exceed_them() {
-    // A text of JSON has two quotation marks in addition.
+    // A text in JSON has two additional quotation marks.
     for (deed, most, what) in [
         ("long-reason", 64 << 10, "the reason has 65537 bytes; the limit is 65536"),
         ("long-meta", (1 << 20) - 2, "meta has 1048577 bytes; the limit is 1048576"),
@@ -164,7 +164,7 @@ async fn what_the_scorer_says_itself_is_kept_word_for_word() {
 
 #[tokio::test]
 async fn configure_has_the_limits_of_a_score_and_errors_say_that_it_was_configure() {
-    // `configure` has the default fuel at least, which a busy machine may need long to burn.
+    // `configure` has at least the default fuel, which may take long to use up on a busy machine.
     let timeout = Duration::from_secs(120);
     let limits = Limits::default().with_fuel(50_000_000).with_timeout(timeout);
     let sandbox = sandbox(1);

@@ -1,5 +1,5 @@
-//! What is not a scorer is refused with what it is instead, and nothing that can be in a file breaks
-//! the process.
+//! A file that is not a scorer is refused with a description of what it is, and no content of a file can crash the
+//! process.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn an_import_that_was_not_granted_is_named_with_what_would_grant_it() {
     assert_eq!(error.kind, ErrorKind::MissingGrant);
     assert!(error.message.contains("`wasi:cli/environment@0.2.0`"), "{error}");
     assert_eq!(error.advice, Some(Advice::Grant(Grant::Wasi)));
-    // With the grant it is the missing functions that are the trouble.
+    // With the grant, the error is about the missing functions.
     let granted = Grants::NONE.with(Grant::Wasi);
     let error = refused(&importing("wasi:cli/environment@0.2.0"), granted).await;
     assert_eq!(error.kind, ErrorKind::InvalidComponent);
@@ -116,7 +116,7 @@ async fn a_truncated_component_is_refused_wherever_it_is_cut() {
     let whole = guest("misbehave");
     let anatomy = Anatomy::read(&whole).unwrap();
     let sandbox = sandbox(1);
-    // What comes after the last export is for people and tools; without it, it is a scorer still.
+    // Everything after the last export is for people and tools; without it, the file is still a scorer.
     let first_parts = (0..whole.len().min(200)).chain((200..whole.len()).step_by(1999));
     let last_parts = whole.len().saturating_sub(300)..whole.len();
     let mut refusals = 0;
@@ -151,7 +151,7 @@ fn whatever_bits_are_flipped_the_outside_of_a_component_is_read_or_refused() {
     let mut dice = Dice(0x5c0e_b0c5);
     for _ in 0..500 {
         let mut broken = whole.clone();
-        // What describes the component is at its end.
+        // The description of the component is at its end.
         let place = broken.len() - 1 - dice.below(12_000);
         broken[place] ^= 1 << dice.below(8);
         if let Err(error) = Anatomy::read(&broken) {
@@ -173,11 +173,11 @@ async fn a_component_with_flipped_bits_breaks_nothing_but_itself() {
         let (place, bit) = match round % 3 {
             0 => (broken.len() - 1 - dice.below(12_000), dice.below(8)),
             1 => (dice.below(broken.len()), dice.below(8)),
-            // Its name is another one then, and nothing else is.
+            // Only its name differs then.
             _ => (name + dice.below(7), 0),
         };
         broken[place] ^= 1 << bit;
-        // Whatever this is, it is reported and bounded, and no panic.
+        // Every outcome must be reported and limited, without a panic.
         match try_load(&sandbox, &broken, &json!({}), &limits).await {
             Ok(scorer) => {
                 let outcome = scorer.score(output("1")).await;
@@ -237,7 +237,7 @@ async fn a_wrong_configuration_is_refused_by_the_scorer_with_the_place_in_it() {
     }
 }
 
-/// The message as the scorer itself puts it.
+/// The scorer's own message.
 fn in_the_scorers_words(error: ScoreError) -> String {
     match error.advice {
         Some(Advice::DidYouMean(names)) => {

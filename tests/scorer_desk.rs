@@ -1,5 +1,5 @@
-//! A registry, and a folder of a user who adds scorers from it to a suite: what the tests of published scorers begin
-//! with. Tests nothing.
+//! A registry, and the folder of a user who adds scorers from it to a suite, as the start of the tests of published
+//! scorers. Tests nothing.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -15,12 +15,13 @@ use crate::{
 pub(crate) const SUITE: &str =
     "# What we expect.\nversion = 1\n\n[scorers.exact-match] # strict\nname = \"The same\"\n";
 
-/// `word-f1` scores them 1 and 0.5.
+/// Cases that `word-f1` scores with 1 and 0.5.
 const CASES: &str = r#"{"id": "a", "output": "one two", "groundTruth": "one two"}
 {"id": "b", "output": "one two", "groundTruth": "one three"}
 "#;
 
-/// A registry with `team/word-f1:0.1.0`, and a folder in which nobody has logged in there and nothing is fetched yet.
+/// A registry with `team/word-f1:0.1.0`, and a folder of a user who has not logged in there and has fetched nothing
+/// yet.
 pub(crate) struct Desk {
     pub registry: OciRegistry,
     pub folder: Folder,
@@ -41,7 +42,7 @@ impl Desk {
             .exits_with(0);
     }
 
-    /// Publishes it as another client does, which looks at nothing.
+    /// Publishes a component like another client, which checks nothing.
     pub(crate) fn publish_unseen(&self, name: &str, component: &[u8]) {
         let address: Address = format!("{}/{name}:0.1.0", self.registry.host()).parse().unwrap();
         let artifact = Artifact::new(component.to_vec(), &[], &[], &BTreeMap::new()).unwrap();
@@ -50,7 +51,7 @@ impl Desk {
         runtime.block_on(scorebox_community::publish(&registry, &artifact)).unwrap();
     }
 
-    /// Runs a line of shell in which `HOST` is the registry, as it is in what comes out.
+    /// Runs a line of shell in which `HOST` is the registry, as in the output that is returned.
     pub(crate) fn sh(&self, line: &str) -> Output {
         let host = self.registry.host();
         let output = sh(&self.folder, &line.replace("HOST", &host));
@@ -89,7 +90,7 @@ pub(crate) fn folder() -> Folder {
     folder
 }
 
-/// A line of shell for which the folder has all that a user has.
+/// Runs a line of shell in a folder that has all files of a user.
 pub(crate) fn sh(folder: &Folder, line: &str) -> Output {
     let settings = "DOCKER_CONFIG=docker HOME=home XDG_RUNTIME_DIR=docker SCOREBOX_DATA_DIR=data";
     folder.sh(&format!("unset REGISTRY_AUTH_FILE; export {settings}; {line}"))
@@ -99,7 +100,7 @@ pub(crate) fn run(folder: &Folder) -> Output {
     sh(folder, "scorebox run suite.toml cases.jsonl -q")
 }
 
-/// What the locked scorer gave in all runs.
+/// The scores of the locked scorer in all runs.
 pub(crate) fn scores(folder: &Folder) -> Vec<String> {
     folder.rows("SELECT case_id, score FROM scores WHERE scorer_id = 'word-f1' ORDER BY case_id")
 }
@@ -118,7 +119,7 @@ pub(crate) fn with_example(example: &str) -> Vec<u8> {
     component
 }
 
-/// The file of a component in the folder of those that were fetched.
+/// The file of a component in the folder of fetched components.
 pub(crate) fn fetched(component: &[u8]) -> String {
     format!("data/components/{}", component_file_name(Digest::of(component)))
 }

@@ -16,7 +16,7 @@ use parquet::{
 use scorebox::digest::Digest;
 use scorebox_shards::Plan;
 
-/// A table of texts, a column after the other.
+/// A table of texts, column by column.
 pub(crate) fn write_texts(path: &Path, columns: &[(&str, &[Option<&str>])]) {
     let columns = columns.iter().map(|(name, texts)| {
         (*name, Arc::new(StringArray::from(texts.to_vec())) as ArrayRef, true)
@@ -24,7 +24,7 @@ pub(crate) fn write_texts(path: &Path, columns: &[(&str, &[Option<&str>])]) {
     write(path, &RecordBatch::try_from_iter_with_nullable(columns).unwrap(), &[]);
 }
 
-/// A table of a column of numbers beside ids.
+/// A table of ids and a column of numbers.
 pub(crate) fn write_numbers(path: &Path, ids: &[&str], numbers: &[f64]) {
     let columns: [(&str, ArrayRef); 2] = [
         ("id", Arc::new(StringArray::from(ids.to_vec()))),
@@ -64,7 +64,7 @@ impl Shard {
         pair.value.as_mut().unwrap()
     }
 
-    /// The same as if its suite were written so.
+    /// The same with this change to its suite.
     pub(crate) fn of_suite(mut self, change: impl Fn(&str) -> String) -> Shard {
         let plan = self.metadata("scorebox.plan");
         let mut changed: Plan = serde_json::from_str(plan).unwrap();
@@ -78,7 +78,7 @@ impl Shard {
         Shard { batch, metadata: self.metadata }
     }
 
-    /// The same without what scorebox put into the metadata.
+    /// The same without scorebox's metadata.
     pub(crate) fn without_metadata(self) -> Shard {
         let schema = self.batch.schema().as_ref().clone().with_metadata(Default::default());
         let batch = RecordBatch::try_new(Arc::new(schema), self.batch.columns().to_vec()).unwrap();
@@ -123,7 +123,7 @@ impl Shard {
         self.with_results(results.fields().iter().zip(results.columns()).map(of).collect())
     }
 
-    /// The same with another score in this place among all results.
+    /// The same with another score at this index among all results.
     pub(crate) fn with_score(&self, place: usize, score: Option<f64>) -> Shard {
         self.with_field("score", |column| {
             let mut scores: Vec<Option<f64>> =
@@ -133,7 +133,7 @@ impl Shard {
         })
     }
 
-    /// The same with another text in a field of the result in this place.
+    /// The same with another text in a field of the result at this index.
     pub(crate) fn with_text(&self, name: &str, place: usize, text: &str) -> Shard {
         self.with_field(name, |column| {
             let mut texts: Vec<Option<&str>> = column.as_string::<i32>().iter().collect();
@@ -142,7 +142,7 @@ impl Shard {
         })
     }
 
-    /// The same with another number of instructions of the result in this place.
+    /// The same with another number of instructions of the result at this index.
     pub(crate) fn with_fuel(&self, place: usize, fuel: i64) -> Shard {
         self.with_field("fuel", |column| {
             let mut counts: Vec<Option<i64>> = column.as_primitive::<Int64Type>().iter().collect();
@@ -151,7 +151,7 @@ impl Shard {
         })
     }
 
-    /// The same with another duration of the result in this place.
+    /// The same with another duration of the result at this index.
     pub(crate) fn with_duration(&self, place: usize, duration: f64) -> Shard {
         self.with_field("duration_ms", |column| {
             let mut times: Vec<Option<f64>> = column.as_primitive::<Float64Type>().iter().collect();
@@ -165,13 +165,13 @@ impl Shard {
         Shard { batch: self.batch.slice(0, 0), metadata: self.metadata.clone() }
     }
 
-    /// The same as if a time-out had ended the result in this place.
+    /// The same as if a time-out had ended the result at this index.
     pub(crate) fn timed_out(&self, place: usize) -> Shard {
         let shard = self.with_score(place, None).with_text("status", place, "error");
         shard.with_text("error_kind", place, "timed-out").with_text("error_message", place, "slow")
     }
 
-    /// Without what depends on the machine: a field of times, with the same number in each place.
+    /// The same without what depends on the machine: every value of a field of times becomes the same number.
     pub(crate) fn without_times(&self) -> RecordBatch {
         let zero = |column: &ArrayRef| -> ArrayRef {
             match column.as_primitive_opt::<Float64Type>() {
@@ -191,7 +191,7 @@ fn element(list: &ListArray) -> Option<Arc<Field>> {
     }
 }
 
-/// The schema of a Parquet file, as Arrow has it.
+/// The Arrow schema of a Parquet file.
 pub(crate) fn schema(path: &Path) -> Schema {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
     builder.schema().as_ref().clone()

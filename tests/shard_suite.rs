@@ -1,11 +1,11 @@
-//! A suite and cases for the tests of shards and their merging, as lines and as tables, and what is stored of their
-//! scores. Asserts nothing.
+//! A suite and cases for the tests of shards and their merging, as lines and as tables, and their stored scores.
+//! Asserts nothing.
 
 use std::fs;
 
 use crate::fixture::Folder;
 
-/// A scorer, one of them on a sample, one with a condition, one of results.
+/// A plain scorer, one on a sample, one with a condition, one that fails, and one of results.
 pub(crate) const SUITE: &str = r#"
 version = 1
 name = "parts"
@@ -33,7 +33,7 @@ use = "satisfies"
 config = { expression = ".output.score == 1" }
 "#;
 
-/// So many cases, as lines and as two tables.
+/// This many cases, as lines and as two tables.
 pub(crate) fn with_cases() -> Folder {
     let folder = Folder::new();
     folder.write("suite.toml", SUITE);
@@ -112,7 +112,7 @@ pub(crate) fn with_shards() -> Folder {
     folder
 }
 
-/// All that is stored of the scores of a run but times and memory.
+/// All stored columns of the scores of a run except times and memory.
 pub(crate) fn stored(folder: &Folder, database: &str) -> Vec<String> {
     let database = folder.database(database);
     let mut query = database

@@ -1,5 +1,5 @@
-//! A scorer whose code is compiled apart from its state, once for all configurations, against the same
-//! scorer frozen with its code: they must be the same in all that a row holds.
+//! A scorer whose code is compiled apart from its state, once for all configurations, compared with the same scorer
+//! frozen with its code: all fields of their rows must be the same.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The two ways.
+/// Sandboxes for the two ways.
 pub(crate) struct Ways {
     apart: Sandbox,
     whole: Sandbox,
@@ -79,7 +79,7 @@ impl Both {
     }
 }
 
-/// What scorers of texts, of JSON and of traces meet.
+/// Outputs that scorers of texts, of JSON and of traces encounter.
 fn further_cases() -> Vec<Case> {
     let trace = json!([
         {"role": "user", "content": "How many?"},
@@ -110,7 +110,7 @@ async fn every_built_in_scorer_is_the_same_both_ways_whatever_the_fuel() {
     let mut scored = 0;
     for name in names {
         let component = builtin(&name);
-        // One that asks a judge has no example.
+        // A scorer that asks a judge has no example.
         let Some(example) = Anatomy::read(&component).unwrap().example else { continue };
         let example = Example::parse(&example).unwrap();
         let settings = ScorerConfig::new(&example.config);
@@ -162,7 +162,7 @@ async fn whatever_a_scorer_does_wrong_is_the_same_both_ways() {
     let component = guest("misbehave");
     let mut kinds = std::collections::BTreeSet::new();
     let limits = Limits::default().with_fuel(20_000_000);
-    // Each is a configuration, and so a component to compile for the whole way.
+    // Each is a configuration, and so a component to compile if code and state are frozen together.
     for (deed, amount) in [
         ("panic", 0),
         ("fail", 0),
@@ -187,7 +187,7 @@ async fn whatever_a_scorer_does_wrong_is_the_same_both_ways() {
     }
 }
 
-/// They share their code the one way, and nothing the other.
+/// Compiled apart from their state they share their code, and otherwise nothing.
 #[tokio::test]
 async fn scripts_are_the_same_both_ways() {
     let ways = Ways::new();
@@ -216,8 +216,8 @@ async fn scripts_are_the_same_both_ways() {
     }
 }
 
-/// Memory that is too small for the scorer: which of its memories and tables is refused first may differ,
-/// but not that it is.
+/// Memory that is too small for the scorer: which of its memories and tables is refused first may differ, but one must
+/// be refused.
 #[tokio::test]
 async fn memory_ends_a_score_both_ways() {
     let ways = Ways::new();
@@ -269,7 +269,7 @@ async fn state_of_every_type_goes_from_configure_to_every_score_and_no_further()
     }
 }
 
-/// A module that calls itself once for each byte of the output, in one of its functions.
+/// A module one of whose functions calls itself once for each byte of the output.
 fn descends(place: &str) -> Vec<u8> {
     let usual = Module::default();
     let realloc = format!(
@@ -297,7 +297,7 @@ fn descends(place: &str) -> Vec<u8> {
     module.component()
 }
 
-/// How much stack a guest has does not depend on who calls it.
+/// The stack size of a guest does not depend on its caller.
 #[tokio::test]
 async fn a_scorer_can_call_itself_as_often_both_ways() {
     let ways = Ways::new();
@@ -322,7 +322,7 @@ async fn a_scorer_can_call_itself_as_often_both_ways() {
     }
 }
 
-/// A guest has a stack of its own, whatever that of the thread is which waits for its answer.
+/// A guest has its own stack, whatever stack the thread that waits for its answer has.
 #[test]
 fn a_scorer_without_end_is_a_trap_on_a_thread_with_little_stack() {
     let component = descends("score");
@@ -340,7 +340,7 @@ fn a_scorer_without_end_is_a_trap_on_a_thread_with_little_stack() {
     assert_eq!(kind, Some(ErrorKind::Trap));
 }
 
-/// What wasmtime-wizer cannot freeze, and code apart from its state can.
+/// Guests that wasmtime-wizer cannot freeze, but that start frozen if their code is compiled apart from their state.
 #[tokio::test]
 async fn vectors_and_memories_that_cannot_grow_start_frozen() {
     let vector = Module {

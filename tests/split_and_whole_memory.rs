@@ -1,5 +1,5 @@
-//! What a scorer finds in its memory, and where it has the case put there: the same with its code apart from its state
-//! and frozen with it.
+//! The contents of a scorer's memory, and the address at which the case is put: they must be the same with its code
+//! apart from its state and frozen with it.
 
 use scorebox::{case::Case, sandbox::Limits};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::{
     split_and_whole::Ways,
 };
 
-/// A module whose score is made of every byte of its memory at that moment.
+/// A module whose score depends on every byte of its memory at that moment.
 pub(crate) const HASHES_ITS_MEMORY: &str = r#"
     (func $hash (result f64) (local $at i32) (local $hash i64)
       (local.set $hash (i64.const 0x6c62272e07bb0142))
@@ -37,7 +37,7 @@ fn cases_of_every_shape() -> Vec<Case> {
     cases.iter().map(|case| Case::from_json(case.to_string()).unwrap()).collect()
 }
 
-/// The one way a component writes the case, the other way the engine does so itself.
+/// In one way a component writes the case, in the other the engine does so itself.
 #[tokio::test]
 async fn a_scorer_finds_the_same_in_its_memory_both_ways_wherever_it_has_the_case_put() {
     let ways = Ways::new();
@@ -54,7 +54,7 @@ async fn a_scorer_finds_the_same_in_its_memory_both_ways_wherever_it_has_the_cas
     let mut scores = std::collections::BTreeSet::new();
     for realloc in [
         usual,
-        // All in one place.
+        // All at one address.
         "(i32.const 65536)",
         "(i32.sub (i32.const 131072) (i32.const 184))",
         &grows,
@@ -129,7 +129,7 @@ async fn places_that_no_case_fits_in_and_answers_that_are_none_are_the_same_both
             ..Module::default()
         };
         let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
-        // Several times: after a few failures, the component is asked at once.
+        // Several times: after a few failures, the component itself is asked at once.
         for _ in 0..12 {
             let outcome = both.score(output("1")).await;
             scored += usize::from(outcome.result.is_ok());

@@ -2,13 +2,13 @@
 
 use crate::fixture::Folder;
 
-/// A case that regresses, one without a score, and one that is not to be judged.
+/// A case that regresses, one without a score, and one that asks not to be judged.
 pub(crate) const OTHERS: &str = r#"{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
 {"id": "broken", "output": "4", "latencyMs": 100}
 {"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
 "#;
 
-/// A case that passes, three that fail the gate (one of them an attacker's, one an agent's), and the others.
+/// A case that passes, three that fail the gate (one with an attacker's text, one by an agent), and the others.
 pub(crate) fn cases() -> String {
     let first = r#"{"id": "good", "input": "What is 2 + 2?", "output": "4", "groundTruth": "4", "latencyMs": 100}
 {"id": "wrong", "nodeId": "geography", "input": "Capital?", "output": "It is Lyon,\nin the south.", "groundTruth": "It is Paris,\nin the south.", "latencyMs": 100}
@@ -19,7 +19,7 @@ pub(crate) fn cases() -> String {
     [first, OTHERS, last].concat()
 }
 
-/// The suite under a name, which is written in quotation marks.
+/// The suite with this name, which is written in quotation marks.
 pub(crate) fn suite(name: &str) -> String {
     format!(
         r#"name = "{name}"

@@ -1,5 +1,5 @@
-//! What the system does not give: open files, room for a file, a disk, the current folder. The message says what is
-//! missing, and what was stored stays.
+//! Missing resources of the system: open files, room for a file, a disk, the current folder. The message names what is
+//! missing, and stored data stays.
 
 use insta::assert_snapshot;
 
@@ -62,7 +62,7 @@ fn what_is_stored_can_be_read_where_nothing_can_be_written() {
     let folder = Folder::new();
     folder.sh("scorebox run suite.toml answers.jsonl --run-id r -q").exits_with(0);
     for command in ["runs", "scores r", "cases r"] {
-        // Too little for what SQLite keeps beside a database that is read, as on a full disk.
+        // Too little for the files that SQLite keeps next to a database that is read, as on a full disk.
         folder.sh(&format!("ulimit -f 8; exec scorebox {command} 2> /dev/null")).exits_with(0);
     }
 }

@@ -1,5 +1,5 @@
-//! A scorer whose traps are noticed by checks in its code, for hosts with handlers of their own, against the same
-//! scorer with traps by signals: they must be the same in all that a row holds.
+//! A scorer whose traps are detected by checks in its code, for hosts with their own signal handlers, compared with the
+//! same scorer with traps by signals: all fields of their rows must be the same.
 
 use scorebox::{
     case::Case,

@@ -1,5 +1,4 @@
-//! A web server on the loopback interface with the files of a folder, as they are when they are asked for. Knows
-//! nothing of scorebox.
+//! A web server on the loopback interface that serves the current files of a folder. Knows nothing of scorebox.
 
 use std::{
     fs,
@@ -13,7 +12,7 @@ use std::{
     thread,
 };
 
-/// The server, until it is dropped: nobody listens at its port then.
+/// A server, which listens until it is dropped.
 pub(crate) struct WebServer {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -23,7 +22,7 @@ pub(crate) struct WebServer {
 }
 
 impl WebServer {
-    /// A server of the files in `folder`, which is made.
+    /// A server of the files in `folder`, which it creates.
     pub(crate) fn of(folder: PathBuf) -> WebServer {
         fs::create_dir_all(&folder).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -50,12 +49,12 @@ impl WebServer {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Answers everything with this status from now on, and asks to wait no time, or no longer does.
+    /// From now on answers every request with this status and a Retry-After of zero, or no longer does.
     pub(crate) fn fail(&self, status: Option<&'static str>) {
         *self.failing.lock().unwrap() = status;
     }
 
-    /// How often it was asked.
+    /// The number of requests so far.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(SeqCst)
     }

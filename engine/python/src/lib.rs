@@ -12,7 +12,7 @@
 //! - `scorer`: one scorer.
 //! - `score`: a score as Python reads it; `pickled`: the same for other processes.
 //! - `capsule`: Arrow tables in and out, without copies; `arrays`: the data of another library; `selecting`: the
-//! columns that are read.
+//!   columns that are read.
 //! - `table`: scores a table with one scorer.
 //! - `batches`: scores a table with a suite.
 //! - `components`: the components of a suite's scorers, as they were first loaded.
