@@ -365,7 +365,7 @@ fn attempts_at_a_case_make_no_interval_narrower() {
         let folder = Folder::new();
         let mut lines = String::new();
         for case in 0..20 {
-            // In fourteen of the twenty, the score agrees with the people.
+            // Fourteen of the twenty get a high score, and people call every other case good.
             let output = "x".repeat(if case % 10 < 7 { 90 } else { 10 });
             for attempt in 0..attempts {
                 writeln!(lines, r#"{{"id":"{case}","attempt":{attempt},"output":"{output}","metadata":{{"label":{}}}}}"#, case % 2)

@@ -73,7 +73,7 @@ fn a_scorer_starts_and_then_finishes_or_fails_with_the_fields_of_smithers() {
     assert_eq!((&failed["type"], &failed["nodeId"]), (&json!("ScorerFailed"), &json!("broken")));
     assert_eq!(failed["error"]["kind"], "invalid-input");
     assert_eq!((&failed["iteration"], &failed["attempt"]), (&json!(1), &json!(2)));
-    // The line has no number for a case.
+    // This scorer gives no score for a case.
     let label = of("good", "labels")[1];
     assert_eq!((&label["status"], &label["score"]), (&json!("not-applicable"), &Value::Null));
     // A skipped case has only its own event.

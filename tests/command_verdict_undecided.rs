@@ -11,6 +11,7 @@ use crate::{
     fixture::Folder,
 };
 
+/// `exact-match` only measures unless it has a threshold, so each case passes, and a pass rate would require nothing.
 #[test]
 fn a_pass_rate_is_not_met_if_no_scorer_decides() {
     let folder = folder();

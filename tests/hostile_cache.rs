@@ -163,7 +163,7 @@ fn a_folder_that_was_open_to_others_is_to_be_removed() {
 #[test]
 fn a_folder_of_another_user_is_not_used() {
     if !is_root() {
-        return; // Nobody else can give a folder away.
+        return; // Only root can change the owner of a folder.
     }
     let cached = Cached::new();
     chown(cached.folder(), Some(12345), None).unwrap();
